@@ -1,4 +1,7 @@
-/* The services of the kernel for vfs: time, limits, and the ends of files. */
+/* The services of the kernel for vfs: time, limits, and the ends of files.
+ *
+ * vfs is a layer below and knows no task, clock or limit. These functions find
+ * the kernel around the struct vfs that they get. */
 #include "kernel/epoll.h"
 #include "kernel/fifo.h"
 #include "kernel/kernel.h"
@@ -11,6 +14,7 @@ hook_now_ns(const struct vfs *v)
     return clock_real_ns(&CONTAINER_OF(v, struct kernel, vfs)->clock);
 }
 
+/* The quotas of a file system in memory are the limits of the sandbox. */
 static void
 hook_on_full(struct vfs *v, bool bytes, bool inodes)
 {
@@ -26,6 +30,8 @@ hook_charge_file(struct vfs *v)
     return limits_charge(&kernel_of(v)->limits, LIMIT_open_files, 1);
 }
 
+/* Everything that refers to an open file without a reference: epoll items, and
+ * locks whose owner it is. */
 static void
 hook_on_file_end(struct file *f)
 {

@@ -1,5 +1,8 @@
-/* Credentials, by the rules of Linux without capabilities: uid 0 has all
- * rights that there are inside. */
+/* Credentials, by the rules of Linux without capabilities: uid 0 has all rights
+ * that there are inside.
+ *
+ * The rules are the same for users and groups, so one function serves both:
+ * struct ids points to the three ids in question. */
 #include "kernel/vfs/cred.h"
 
 #include "tree/attr.h"
@@ -53,6 +56,8 @@ set_id(uint32_t *to, uint32_t id)
         *to = id;
 }
 
+/* Root changes all three ids, and cannot return; others move between their real
+ * and saved one. */
 int
 cred_set(struct cred *c, bool is_group, uint32_t id)
 {
@@ -69,6 +74,9 @@ cred_set(struct cred *c, bool is_group, uint32_t id)
     return 0;
 }
 
+/* The saved id follows when the real id is set, or the effective one becomes
+ * different from the old real id. A program that swaps its ids can thus swap
+ * them back. */
 int
 cred_set_re(struct cred *c, bool is_group, uint32_t real, uint32_t effective)
 {
@@ -100,6 +108,8 @@ cred_set_res(struct cred *c, bool is_group, const uint32_t ids[3])
     return 0;
 }
 
+/* A set-user-ID program keeps the real id of its caller. Files of the host
+ * never have set-id bits here, whatever their mode says. */
 bool
 cred_exec(struct cred *c, const struct attr *program)
 {
@@ -115,6 +125,8 @@ cred_exec(struct cred *c, const struct attr *program)
     return c->uid != c->ruid || c->gid != c->rgid;
 }
 
+/* The sender's real or effective user must be the real or saved user of the
+ * receiver. */
 bool
 cred_may_signal(const struct cred *from, const struct cred *to)
 {

@@ -10,6 +10,8 @@ struct attr;
 
 enum { ROOT_ID = 0, USER_ID = 1000, NOBODY_ID = 65534, GROUPS_MAX = 32 };
 
+/* The ids of a task. Permissions depend on the effective ones; the others
+ * decide which ids a task may change to. */
 struct cred {
     uint32_t uid, gid; /* effective ids: decide all permissions */
     uint32_t ruid, rgid, suid, sgid;

@@ -47,6 +47,7 @@ emit_shifted(struct dir_emit *e, const char *name, size_t len, uint64_t ino,
     return to->entry(to, name, len, ino, dtype, cookie + DOTS);
 }
 
+/* A removed directory is empty, without "." and "..", as on Linux. */
 int
 dirfile_read(struct file *f, struct dir_emit *emit)
 {
@@ -69,6 +70,7 @@ dirfile_read(struct file *f, struct dir_emit *emit)
     return fs->ops->readdir(fs, f->node.ino, from, &s.emit);
 }
 
+/* Notes that an entry was offered, and accepts none. */
 static bool
 dirfile_refuse(struct dir_emit *e, const char *name, size_t len, uint64_t ino,
                unsigned dtype, uint64_t cookie)

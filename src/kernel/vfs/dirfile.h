@@ -11,6 +11,7 @@ struct dir_emit;
 struct file;
 struct vfs;
 
+/* Creates an open directory; the caller sets its node. */
 int dirfile_new(struct vfs *v, uint32_t flags, OWN struct file **ret);
 /* Emits entries from the file's position, "." and ".." first. */
 int dirfile_read(struct file *f, struct dir_emit *emit);

@@ -19,6 +19,8 @@ struct point {
     uint64_t ino;
 };
 
+/* Enters the directory `name` of *dir. A missing one is created, with the time
+ * of its parent, so that the time of the exchange leaves no trace. */
 static int
 exchange_step(struct tree *t, struct name name, const struct attr *a,
               uint64_t *dir)
@@ -36,6 +38,8 @@ exchange_step(struct tree *t, struct name name, const struct attr *a,
     return inode_is_dir(tree_find(t, ino)) ? 0 : -ENOTDIR;
 }
 
+/* The path of a mount below its file system; its last folder may have an
+ * owner. */
 static int
 find_point(struct tree *t, const char *path, uint32_t uid, uint64_t *ret)
 {
@@ -52,6 +56,7 @@ find_point(struct tree *t, const char *path, uint32_t uid, uint64_t *ret)
     return r;
 }
 
+/* Finds the new position of every mount whose parent is the file system. */
 static int
 find_points(struct exchange *x)
 {
@@ -71,6 +76,7 @@ find_points(struct exchange *x)
     return 0;
 }
 
+/* The quota is not applied while mount points are created: they must exist. */
 int
 exchange_prepare(struct mount *top, const struct tree *from,
                  struct exchange *ret)
@@ -92,6 +98,7 @@ exchange_prepare(struct mount *top, const struct tree *from,
     return 0;
 }
 
+/* Holds move from the old inodes to the new ones. Nothing here can fail. */
 void
 exchange_commit(struct exchange *x)
 {

@@ -7,6 +7,7 @@
 
 struct mount;
 
+/* A replacement that is prepared and not committed yet. */
 struct exchange {
     struct mount *top; /* where the file system is mounted */
     struct tree now;

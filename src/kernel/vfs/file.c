@@ -1,4 +1,8 @@
-/* Open files: references, and the parts that all kinds share. */
+/* Open files: references, and the parts that all kinds share.
+ *
+ * A file is created with its object, and owns it from then on. When the last
+ * reference is gone, watches are notified first, then everything that knows the
+ * file forgets it, then the object is released, and the inode last. */
 #include "kernel/vfs/file.h"
 
 #include "kernel/vfs/notify.h"
@@ -10,6 +14,8 @@
 #include <sys/inotify.h>
 #include <unistd.h>
 
+/* The object is consumed on failure too: it is released through a file that
+ * exists only for that. */
 int
 file_new(struct vfs *v, const struct file_ops *ops, OWN void *obj,
          uint32_t flags, OWN struct file **ret)
@@ -33,6 +39,8 @@ file_new(struct vfs *v, const struct file_ops *ops, OWN void *obj,
     return 0;
 }
 
+/* Files with an inode are in a list, so that a rename can update their
+ * names. */
 void
 file_set_node(struct file *f, const struct vnode *node)
 {
@@ -48,6 +56,8 @@ file_get(struct file *f)
     return f;
 }
 
+/* If only messages refer to the file from now on, a cycle of sockets may be
+ * unreachable (inflight.c). */
 void
 file_put(OWN struct file *f)
 {
@@ -79,6 +89,7 @@ file_read(struct file *f, struct task *t, void *buf, size_t len, uint64_t *pos)
     return n;
 }
 
+/* The end is asked for before each write: another process may have appended. */
 int
 file_append_pos(struct file *f, uint64_t *pos)
 {
@@ -103,6 +114,7 @@ file_write(struct file *f, struct task *t, const void *buf, size_t len,
     return n;
 }
 
+/* An O_PATH file can be neither read nor written. */
 bool
 file_is_readable(const struct file *f)
 {
@@ -127,6 +139,8 @@ file_poll(struct file *f, struct poll_table *pt)
     return f->ops->poll(f, pt);
 }
 
+/* Pipes and sockets belong to the user of the sandbox, and are as old as the
+ * question. */
 int
 file_anon_attr(const struct file *f, uint32_t mode, struct attr *ret)
 {

@@ -1,6 +1,6 @@
 /* Open files ("open file descriptions"), which descriptors refer to.
  *
- * An operation never waits. If it would have to, it returns -EAGAIN. file.c
+ * An operation never waits. If it would have to, it returns -EAGAIN. io.c
  * then either returns that to the program (O_NONBLOCK), or makes the thread
  * wait until `poll` reports the file ready and repeats the operation. Every
  * file type therefore gets blocking, non-blocking and poll behaviour from the
@@ -59,6 +59,8 @@ struct file_ops {
     void (*release)(struct file *f);
 };
 
+/* An open file. Descriptors, messages in flight and running calls hold
+ * references. */
 struct file {
     const struct file_ops *ops;
     struct vfs *vfs;

@@ -45,6 +45,7 @@ struct dir_emit {
 struct fs_ops {
     const char *name; /* as in /proc/filesystems */
 
+    /* Finds the inode of a name in a directory. -ENOENT, -ENOTDIR. */
     int (*lookup)(struct fs *fs, uint64_t dir, struct name name,
                   uint64_t *ret_ino);
     /* Returns the parent of a directory; for the root, the root itself. */
@@ -111,6 +112,7 @@ struct fs_change_ops {
                   struct name name2, unsigned flags);
 };
 
+/* A file system. Implementations embed it as their first member. */
 struct fs {
     const struct fs_ops *ops;
     const struct fs_change_ops *change;

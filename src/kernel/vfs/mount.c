@@ -1,4 +1,9 @@
-/* The tree of mounts, and paths of directories in it. */
+/* The tree of mounts, and paths of directories in it.
+ *
+ * A mount covers a directory of its parent. Walks cross it in both directions:
+ * downwards when a name leads to a covered directory (mount_cross), upwards
+ * from the root of a mount. There are few mounts, so they are searched in a
+ * list. */
 #include "kernel/vfs/notify.h"
 #include "kernel/vfs/vfs.h"
 
@@ -16,6 +21,7 @@ vnode_hold(const struct vnode *v)
         fs->ops->hold(fs, v->ino);
 }
 
+/* A released inode may be gone: its watches end then. */
 void
 vnode_release(const struct vnode *v)
 {
@@ -26,6 +32,7 @@ vnode_release(const struct vnode *v)
     notify_gone(v);
 }
 
+/* Of several mounts on one directory the last one is on top. */
 static struct mount *
 mounted_on(const struct vnode *v)
 {
@@ -39,6 +46,7 @@ mounted_on(const struct vnode *v)
     return top;
 }
 
+/* Something may be mounted on the root of a mount, hence the loop. */
 void
 mount_cross(struct vnode *v)
 {
@@ -61,6 +69,7 @@ mount_free(struct mount *m)
 }
 DEFINE_CLEANUP(struct mount *, mount_free)
 
+/* In reverse order, because a mount holds a directory of an earlier one. */
 void
 mount_free_all(struct vfs *v)
 {
@@ -112,7 +121,7 @@ mount_count(const struct vfs *v)
     return n;
 }
 
-/* Makes the directories of `path` that are missing. */
+/* Creates the missing directories of `path`. */
 static int
 make_directories(struct vfs *v, const char *path, uint32_t uid)
 {
@@ -134,8 +143,8 @@ make_directories(struct vfs *v, const char *path, uint32_t uid)
     return 0;
 }
 
-/* The directory to mount on, made where it is missing, even if the root is
- * read-only. */
+/* Returns the directory to mount on. It is created if it is missing, even if
+ * the root is read-only: the host asks for it, not a guest. */
 static int
 find_mount_point(struct vfs *v, const char *path, uint32_t uid,
                  struct vnode *ret)
@@ -155,6 +164,7 @@ find_mount_point(struct vfs *v, const char *path, uint32_t uid,
     return r;
 }
 
+/* The path without symbolic links, as /proc/mounts shows it. */
 static int
 mount_set_path(struct mount *m, const struct vnode *at)
 {
@@ -171,7 +181,8 @@ mount_set_path(struct mount *m, const struct vnode *at)
     return m->path ? 0 : -ENOMEM;
 }
 
-/* Puts m where `path` leads. */
+/* Puts m where `path` leads. A bind mount begins at the directory that it
+ * covers. */
 static int
 mount_attach(struct vfs *v, struct mount *m, const char *path, uint32_t uid)
 {
@@ -204,6 +215,7 @@ mount_alloc(const char *source)
     return m;
 }
 
+/* A mount that stays last keeps its place at the end. */
 static void
 link_mount(struct vfs *v, struct mount *m)
 {
@@ -264,6 +276,7 @@ mount_bind(struct vfs *v, const char *path, uint32_t uid)
 
 /* --- paths of directories */
 
+/* A search for the name of an inode in its directory. */
 struct find_name {
     struct dir_emit emit;
     uint64_t ino;
@@ -287,7 +300,11 @@ is_the_name(struct dir_emit *e, const char *name, size_t len, uint64_t ino,
     return false;
 }
 
-/* Goes up from *v; its name in the new *v goes to f->name. */
+/* Moves *v to its parent, and stores its name there in f->name.
+ *
+ * Inodes do not know their names. The parent is read instead, from the position
+ * that the file system remembers, so that a name is usually found at the first
+ * entry. */
 static int
 go_up(struct vnode *v, struct find_name *f)
 {
@@ -314,6 +331,8 @@ is_top(const struct vnode *v)
     return !v->mnt->parent && v->ino == v->mnt->root;
 }
 
+/* The path is built from its end: names are put before each other while going
+ * up. */
 int64_t
 vnode_path(const struct vnode *dir, char *buf, size_t size)
 {
@@ -341,8 +360,8 @@ vnode_path(const struct vnode *dir, char *buf, size_t size)
     return (int64_t)(size - at - 1);
 }
 
-/* The name that leads from dir to node now: `name`, or another if it was
- * renamed. False: none does. */
+/* Finds the name that leads from dir to node now: `name`, or another one if it
+ * was renamed. Returns false if there is none. */
 static bool
 find_name(const struct vnode *dir, const char *name, const struct vnode *node,
           struct find_name *f)

@@ -106,7 +106,8 @@ notify_watch_count(const struct vfs *v)
 
 /* --- reports */
 
-/* The files of an inode, if anything is watched there; else NULL. */
+/* Returns the vfs of an inode if anything is watched there; otherwise NULL.
+ * This is all that a report costs in a sandbox without watches. */
 static struct vfs *
 notify_watching(const struct vnode *node)
 {
@@ -115,7 +116,7 @@ notify_watching(const struct vnode *node)
     return v && v->watches ? v : NULL;
 }
 
-/* Does the name still lead to the inode? */
+/* Returns true if the name still leads to the inode. */
 static bool
 notify_is_linked(const struct dentry *p)
 {

@@ -1,4 +1,9 @@
-/* open(2): from a path to an open file. */
+/* open(2): from a path to an open file.
+ *
+ * The steps are those of Linux, in its order, because programs see which error
+ * comes first. The node is found, or created if it is missing. Its kind and the
+ * rights are checked; then it is opened and truncated. The file remembers where
+ * it was found, for /proc and for watches. */
 #include "kernel/vfs/dirfile.h"
 #include "kernel/vfs/file.h"
 #include "kernel/vfs/notify.h"
@@ -13,6 +18,7 @@
 /* Flags that only open itself uses, and F_GETFL does not show. */
 #define OPEN_ONLY (O_CREAT | O_EXCL | O_NOCTTY | O_TRUNC | O_CLOEXEC)
 
+/* One open on its way. */
 struct opening {
     const struct at *at;
     const struct caller *as;
@@ -23,6 +29,7 @@ struct opening {
     bool created;
 };
 
+/* O_TRUNC needs the right to write, whatever the access mode. */
 static int
 access_wanted(uint32_t flags)
 {
@@ -32,6 +39,8 @@ access_wanted(uint32_t flags)
     return flags & O_TRUNC ? r | W_OK : r;
 }
 
+/* The new file gets its mode without a check against it: its creator may use it
+ * this once. */
 static int
 create_missing(struct opening *o)
 {
@@ -96,6 +105,7 @@ check_found(struct opening *o)
     return S_ISSOCK(mode) ? -ENXIO : 0;
 }
 
+/* Directories and FIFOs are the same on all file systems. */
 static int
 open_node(struct opening *o, OWN struct file **ret)
 {
@@ -112,6 +122,7 @@ open_node(struct opening *o, OWN struct file **ret)
     return fs->ops->open(fs, o->as, v->ino, o->flags, ret);
 }
 
+/* A file that was just created is empty. */
 static int
 truncate_node(struct opening *o)
 {
@@ -128,7 +139,7 @@ truncate_node(struct opening *o)
     return r;
 }
 
-/* Notes where f was found; its node is held from now on. */
+/* Records where f was found; its node is held from now on. Consumes f. */
 static int
 open_place(struct opening *o, OWN struct file *f, OWN struct file **ret)
 {
@@ -172,6 +183,8 @@ finish_open(struct opening *o, OWN struct file **ret)
 
 static const struct file_ops path_ops = {0};
 
+/* O_PATH opens nothing: no operation of the file system is called, and no right
+ * is needed beside those of the walk. */
 static int
 open_path(struct opening *o, OWN struct file **ret)
 {
@@ -186,6 +199,8 @@ open_path(struct opening *o, OWN struct file **ret)
     return r < 0 ? r : open_place(o, f, ret);
 }
 
+/* The file has no name. The hold of its creation is replaced by that of the
+ * open file. */
 static int
 open_tmpfile(struct opening *o, OWN struct file **ret)
 {
@@ -222,8 +237,8 @@ open_tmpfile(struct opening *o, OWN struct file **ret)
     return r;
 }
 
-/* A pipe, socket or other file without a path, through /proc/<pid>/fd: the
- * same open file again. */
+/* Opens a pipe, socket or other file without a path through /proc/<pid>/fd.
+ * This is the same open file again, if it allows the access. */
 static int
 reopen(struct opening *o, OWN struct file **ret)
 {
@@ -250,7 +265,8 @@ walk_flags(uint32_t flags)
     return w;
 }
 
-/* Finds the node, or its place. 1: *ret is open already. */
+/* Finds the node, or the place where it would be. Returns 1 if *ret is open
+ * already. */
 static int
 open_find(struct opening *o, OWN struct file **ret)
 {

@@ -46,7 +46,8 @@ go_to_root(struct cursor *c)
     return path_step_into(c, &root);
 }
 
-/* May links lead anywhere? Outside of the root there is nothing. */
+/* Returns true if links may lead anywhere. A walk beneath the root directory
+ * itself needs no bound: there is nothing outside. */
 static bool
 is_unbound(const struct cursor *c)
 {
@@ -54,6 +55,7 @@ is_unbound(const struct cursor *c)
            (c->as && vnode_is_same(c->from->base, &c->as->root));
 }
 
+/* The host needs no right to search. */
 static int
 may_search(const struct cursor *c)
 {
@@ -62,6 +64,8 @@ may_search(const struct cursor *c)
     return c->as ? vfs_access(&c->as->cred, &c->attr, X_OK) : 0;
 }
 
+/* ".." of the root directory is the root directory. At the root of a mount, the
+ * directory that it covers is left first. */
 static int
 step_up(struct cursor *c)
 {
@@ -77,7 +81,8 @@ step_up(struct cursor *c)
     return r < 0 ? r : path_step_into(c, &v);
 }
 
-/* Puts the target of the link at *v before what is left of the path. */
+/* Puts the target of the link *v before the rest of the path. The buffer of the
+ * last link is replaced, so one buffer exists at a time. */
 static int
 expand_link(struct cursor *c, const struct vnode *v)
 {
@@ -103,6 +108,8 @@ expand_link(struct cursor *c, const struct vnode *v)
     return is_unbound(c) ? go_to_root(c) : -EPERM;
 }
 
+/* A magic link leads to its object without a path. It could lead out of any
+ * directory, so a bounded walk refuses it. */
 static int
 follow_link(struct cursor *c, const struct vnode *v)
 {
@@ -143,7 +150,8 @@ only_slashes(const char *s)
     return s[strspn(s, "/")] == 0;
 }
 
-/* The last name leads to *v, or to nothing (v NULL) in the directory. */
+/* Stores the result: the last name leads to *v, or to nothing (v NULL) in the
+ * directory. */
 static void
 path_finish(struct cursor *c, struct name n, const struct vnode *v)
 {
@@ -157,6 +165,8 @@ path_finish(struct cursor *c, struct name n, const struct vnode *v)
     w->node = v ? *v : (struct vnode){0};
 }
 
+/* A name may be missing at the end only, and only if the caller wants to create
+ * it. */
 static int
 missing(struct cursor *c, struct name n)
 {
@@ -166,14 +176,15 @@ missing(struct cursor *c, struct name n)
     return 1;
 }
 
-/* Is a symbolic link at the end what the walk is for? */
+/* Returns true if a symbolic link at the end is what the walk is for. A slash
+ * after it makes it a directory that is meant. */
 static bool
 is_result(const struct cursor *c)
 {
     return c->flags & WALK_NAME || (c->flags & WALK_NOFOLLOW && !*c->rest);
 }
 
-/* A name other than "." and "..". 1: the walk is done. */
+/* Walks one name other than "." and "..". Returns 1 if the walk is done. */
 static int
 step_name(struct cursor *c, struct name n)
 {
@@ -220,7 +231,7 @@ is_dot_dot(struct name n)
     return n.len == 2 && n.s[0] == '.' && n.s[1] == '.';
 }
 
-/* 1: done. */
+/* Walks one component. Returns 1 if the walk is done. */
 static int
 path_step(struct cursor *c)
 {

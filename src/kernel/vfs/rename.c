@@ -1,4 +1,5 @@
-/* rename, with all its cases. */
+/* rename, with all its cases. The checks are those of Linux, in its order; the
+ * file system itself then moves the names in one step. */
 #include "kernel/vfs/notify.h"
 #include "kernel/vfs/vfs.h"
 
@@ -7,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+/* One side of a rename: where it is, and what is there. */
 struct rename_end {
     struct walk w;
     struct attr dir, node;
@@ -26,6 +28,8 @@ find_end(const struct at *at, struct rename_end *e)
     return vnode_getattr(&e->w.node, &e->node);
 }
 
+/* In a sticky directory, only the owner of the entry or of the directory may
+ * move it. */
 static int
 may_change(const struct caller *as, const struct rename_end *e)
 {
@@ -50,6 +54,7 @@ may_move(const struct caller *as, const struct rename_end *from,
     return vfs_access(&as->cred, &from->node, W_OK);
 }
 
+/* A directory replaces a directory only, and a file anything else. */
 static int
 check_kinds(const struct rename_end *from, const struct rename_end *to,
             unsigned flags)
@@ -68,13 +73,15 @@ check_kinds(const struct rename_end *from, const struct rename_end *to,
     return !from_dir && to_dir ? -EISDIR : 0;
 }
 
+/* A mount point cannot be moved or replaced. */
 static bool
 covers_mount(const struct rename_end *e)
 {
     return e->w.node.mnt && e->w.node.mnt != e->w.dir.mnt;
 }
 
-/* Is `node` the directory `dir` or above it, in the same mount? */
+/* Returns true if `node` is the directory `dir` or above it, in the same
+ * mount. */
 static bool
 rename_is_above(const struct vnode *node, const struct vnode *dir)
 {
@@ -89,6 +96,7 @@ rename_is_above(const struct vnode *node, const struct vnode *dir)
     return at == node->ino;
 }
 
+/* A directory cannot be moved into itself, nor replace one that it is in. */
 static int
 rename_check_names(const struct rename_end *a, const struct rename_end *b,
                    unsigned flags)

@@ -1,4 +1,5 @@
-/* The file system in memory: its inode operations. */
+/* The file system in memory: its inode operations, each a call of the tree with
+ * the current time. Quota hits of the tree are passed on to the kernel. */
 #include "kernel/vfs/tmpfs.h"
 
 #include "kernel/vfs/tmpfs_impl.h"
@@ -15,6 +16,7 @@ tmpfs_now(const struct tmpfs *m)
     return m->fs.vfs ? m->fs.vfs->hooks->now_ns(m->fs.vfs) : 0;
 }
 
+/* The hit is reported once; the tree records the next one anew. */
 int64_t
 tmpfs_note(struct tmpfs *m, int64_t r)
 {
@@ -34,6 +36,7 @@ tmpfs_lookup(struct fs *fs, uint64_t dir, struct name name, uint64_t *ret_ino)
     return tree_lookup(&tmpfs_of(fs)->tree, dir, name, ret_ino);
 }
 
+/* A removed directory may have lost its parent too. */
 static int
 tmpfs_parent(struct fs *fs, uint64_t dir, uint64_t *ret_ino)
 {
@@ -66,6 +69,7 @@ tmpfs_getattr(struct fs *fs, uint64_t ino, struct attr *ret)
     return 0;
 }
 
+/* With ATTR_NOW, all three times of the change are the same instant. */
 static int
 tmpfs_setattr(struct fs *fs, uint64_t ino, const struct attr *a, unsigned what)
 {
@@ -145,6 +149,8 @@ tmpfs_readlink(struct fs *fs, const struct caller *as, uint64_t ino, char *buf,
     return inode_read(i, 0, buf, size);
 }
 
+/* The cookie is the sequence number after the entry: it stays valid over any
+ * change. */
 static int
 tmpfs_readdir(struct fs *fs, uint64_t ino, uint64_t cookie,
               struct dir_emit *emit)
@@ -294,6 +300,8 @@ tmpfs_is(const struct fs *fs)
     return fs->ops == &tmpfs_ops;
 }
 
+/* Another thread may attach an object at the same time, hence the atomic
+ * load. */
 struct counted *
 tmpfs_attached(struct fs *fs, uint64_t ino)
 {

@@ -1,4 +1,7 @@
-/* Open regular files of the file system in memory. */
+/* Open regular files of the file system in memory.
+ *
+ * The inode is looked up by number for each operation: the tree may have
+ * replaced it by a copy. The hold of the open file keeps it from going. */
 #include "kernel/vfs/file.h"
 #include "kernel/vfs/tmpfs_impl.h"
 
@@ -47,6 +50,7 @@ tmpfs_file_write(struct file *f, struct task *t, const void *buf, size_t len,
     return tmpfs_note(o->fs, n);
 }
 
+/* Positions beyond the end are allowed; a write there leaves a hole. */
 static int64_t
 tmpfs_file_seek(struct file *f, int64_t offset, int whence)
 {

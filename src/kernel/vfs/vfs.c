@@ -1,4 +1,8 @@
-/* Operations on paths, with permissions and read-only mounts. */
+/* Operations on paths, with permissions and read-only mounts.
+ *
+ * Each operation walks to its name, checks the rights in the order of Linux,
+ * calls the file system, and reports the change to watches. A caller of NULL is
+ * the host, which has all rights. */
 #include "kernel/vfs/vfs.h"
 
 #include "kernel/vfs/notify.h"
@@ -17,12 +21,15 @@ vfs_init(struct vfs *v, const struct vfs_hooks *hooks, const struct cred *user)
     list_init(&v->files);
 }
 
+/* A file of another user of the host. */
 static bool
 is_foreign(const struct attr *a)
 {
     return a->is_hosts && a->uid == NOBODY_ID;
 }
 
+/* Root of the sandbox counts as a member of the groups that the serving process
+ * has. */
 static bool
 is_in_group(const struct cred *c, const struct attr *a)
 {
@@ -31,6 +38,8 @@ is_in_group(const struct cred *c, const struct attr *a)
     return cred_has_group(c, a->gid);
 }
 
+/* The first class that applies decides, even if a later one would allow more.
+ * Root needs an execute bit to execute a file. */
 int
 vfs_access(const struct cred *c, const struct attr *a, int want)
 {
@@ -52,7 +61,7 @@ vnode_getattr(const struct vnode *v, struct attr *ret)
     return v->mnt->fs->ops->getattr(v->mnt->fs, v->ino, ret);
 }
 
-/* True if t has all rights to an inode with attributes a. NULL is the host. */
+/* Returns true if the caller has all rights to an inode with attributes a. */
 static bool
 is_root(const struct caller *as, const struct attr *a)
 {
@@ -61,6 +70,8 @@ is_root(const struct caller *as, const struct attr *a)
 
 /* --- changing attributes */
 
+/* The rules of chmod, chown and utimens: the owner for the mode, root for the
+ * user, a member for the group, and writers for times that are now. */
 static int
 may_set(const struct caller *as, const struct attr *old, const struct attr *a,
         unsigned what, bool now)
@@ -82,7 +93,8 @@ may_set(const struct caller *as, const struct attr *old, const struct attr *a,
     return 0;
 }
 
-/* chown by any task takes the set-id bits away. */
+/* Removes the set-id bits of a file whose owner changes: chown must not create
+ * a program with the rights of somebody else. */
 static unsigned
 drop_set_ids(const struct caller *as, const struct attr *old, struct attr *a,
              unsigned what)
@@ -123,6 +135,7 @@ vfs_setattr(const struct caller *as, const struct dentry *p,
 
 /* --- making and removing names */
 
+/* A read-only mount is reported before missing rights. */
 static int
 may_write_dir(const struct caller *as, const struct vnode *dir,
               struct attr *ret_dir)
@@ -146,6 +159,8 @@ at_owner(const struct at *at)
     return at->owner ? at->owner : &root;
 }
 
+/* In a set-group-ID directory, new entries get its group, and directories the
+ * bit. */
 static struct attr
 new_attr(const struct at *at, const struct attr *dir, uint32_t mode)
 {
@@ -182,7 +197,8 @@ walk_name(const struct walk *w)
     return (struct name){w->name, w->len};
 }
 
-/* Reports the name that was found free, if r says that it exists by now. */
+/* Reports the creation of the name that was found free, if r says that it
+ * succeeded. */
 static int
 made(struct walk *w, uint64_t ino, int r)
 {
@@ -210,6 +226,7 @@ vfs_make(const struct at *at, uint32_t mode)
     return made(&w, ino, r);
 }
 
+/* The target is not checked: it may be missing or never exist. */
 int
 vfs_symlink(const struct at *at, const char *target)
 {
@@ -228,6 +245,7 @@ vfs_symlink(const struct at *at, const char *target)
     return made(&w, 0, r);
 }
 
+/* Names of one file are in one mount. */
 int
 vfs_link_node(const struct vnode *node, const struct at *to)
 {
@@ -279,8 +297,8 @@ vnode_readlink(const struct caller *as, const struct vnode *v, char *buf,
     return fs->ops->readlink(fs, as, v->ino, buf, size);
 }
 
-/* In a sticky directory only the owner of the entry or of the directory may
- * take it away. */
+/* In a sticky directory, only the owner of the entry or of the directory may
+ * remove it. */
 static int
 may_remove(const struct caller *as, const struct attr *dir,
            const struct vnode *node)
@@ -328,6 +346,7 @@ unnamed_errno(const char *path, bool rmdir)
     return path[len - 1] == '.' ? -EINVAL : -EBUSY;
 }
 
+/* A mount point stays. The error for a wrong kind comes before that. */
 int
 vfs_unlink(const struct at *at, int flags)
 {

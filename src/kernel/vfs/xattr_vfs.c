@@ -8,8 +8,8 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-/* Only files and directories have attributes of users, and in a directory that
- * many may write to, only its owner sets them. */
+/* Checks the rights to attributes. Only files and directories have attributes
+ * of users. In a sticky directory, only its owner sets them. */
 static int
 may_use(const struct caller *as, const struct vnode *v, int want)
 {
@@ -60,6 +60,8 @@ vfs_get_xattr(const struct caller *as, const struct vnode *v, const char *name,
     return (int64_t)len;
 }
 
+/* XATTR_CREATE and XATTR_REPLACE demand that the attribute is missing, or
+ * there. */
 static int
 check_flags(const struct xattrs *x, struct xattr_name name, int flags)
 {
