@@ -107,7 +107,7 @@ json_take_plain(struct json_reader *r)
     size_t bad;
 
     for (;;) {
-        r->at += text_plain_run(r->at, (size_t)(r->end - r->at));
+        r->at += text_plain_length(r->at, (size_t)(r->end - r->at));
         if (r->at == r->end)
             return json_fail(r, "a string has no end");
         if (!(*r->at & 0x80))

@@ -52,7 +52,7 @@ put_string(struct buf *b, const char *p, size_t len)
 
     buf_add(b, "\"", 1);
     while (at < len && !b->error) {
-        size_t n = text_plain_run(p + at, len - at);
+        size_t n = text_plain_length(p + at, len - at);
         buf_add(b, p + at, n);
         at += n;
         if (at < len)

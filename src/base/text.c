@@ -32,7 +32,7 @@ text_special_bytes(uint64_t w)
 }
 
 size_t
-text_plain_run(const char *p, size_t len)
+text_plain_length(const char *p, size_t len)
 {
     enum { WORDS = 4 }; /* in one step, which the compiler makes a vector */
     size_t i = 0;
@@ -90,7 +90,7 @@ text_is_utf8(const char *p, size_t len)
     size_t at = 0, bad;
 
     while (at < len) {
-        size_t n = text_plain_run(p + at, len - at);
+        size_t n = text_plain_length(p + at, len - at);
         if (!n)
             n = text_character(p + at, len - at, &bad);
         if (!n)

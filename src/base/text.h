@@ -20,7 +20,7 @@ bool text_number(struct text t, uint64_t *ret);
 /* Returns true for an ASCII character that needs no escape in a JSON string. */
 bool text_is_plain(unsigned char c);
 /* Returns the number of bytes at p that are plain in this sense. */
-size_t text_plain_run(const char *p, size_t len);
+size_t text_plain_length(const char *p, size_t len);
 /* Returns the length of the UTF-8 character at p; len > 0. Returns 0 if there
  * is none; then *ret_bad is the length of the invalid beginning, at least 1,
  * which one U+FFFD replaces. Overlong forms, surrogates and characters above

@@ -43,7 +43,7 @@ struct compiler_line {
 struct compiler_server {
     wasm_engine_t *wasm;
     struct compiler_line line[REMOTE_SLOTS];
-    struct compiler_line *runs; /* whose module is being compiled, or NULL */
+    struct compiler_line *current; /* whose module is being compiled, or NULL */
     pid_t pid;
     int pid_hfd, out_hfd;
 };
@@ -129,7 +129,7 @@ compiler_serve_start(struct compiler_server *s, struct compiler_line *l)
     s->pid_hfd = s->pid < 0 ? -1 : pidfd_open(s->pid, 0);
     if (s->pid_hfd < 0)
         return start_failed(s, errno);
-    s->runs = l;
+    s->current = l;
     return 0;
 }
 
@@ -159,7 +159,7 @@ compiler_serve_finish(struct compiler_server *s)
         compiler_outcome(status, s->out_hfd, &a.is_final, a.why, sizeof a.why);
     if (a.error == 0)
         a.error = seal_code(s->out_hfd, &a.len);
-    compiler_serve_answer(STEAL(s->runs), &a, s->out_hfd);
+    compiler_serve_answer(STEAL(s->current), &a, s->out_hfd);
     hfd_closep(&s->pid_hfd);
     hfd_closep(&s->out_hfd);
 }
@@ -167,7 +167,7 @@ compiler_serve_finish(struct compiler_server *s)
 static void
 start_next(struct compiler_server *s)
 {
-    for (size_t i = 0; i < REMOTE_SLOTS && !s->runs; i++) {
+    for (size_t i = 0; i < REMOTE_SLOTS && !s->current; i++) {
         struct compiler_line *l = &s->line[i];
         if (!l->module || l->have < l->len)
             continue;
@@ -184,7 +184,7 @@ start_next(struct compiler_server *s)
 static void
 compiler_serve_cancel(const struct compiler_server *s, struct compiler_line *l)
 {
-    if (s->runs == l)
+    if (s->current == l)
         (void)syscall(SYS_pidfd_send_signal, s->pid_hfd, SIGKILL, NULL, 0);
     else if (l->module)
         answer_error(l, -ECANCELED);

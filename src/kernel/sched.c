@@ -48,15 +48,15 @@ queue_of(struct thread *th)
 void
 sched_queue(struct thread *th)
 {
-    if (list_is_empty(&th->run) && !th->is_stopped)
-        list_push_back(queue_of(th), &th->run);
+    if (list_is_empty(&th->run_link) && !th->is_stopped)
+        list_push_back(queue_of(th), &th->run_link);
 }
 
 void
 sched_queue_next(struct thread *th)
 {
-    if (list_is_empty(&th->run) && !th->is_stopped)
-        list_push_front(queue_of(th), &th->run);
+    if (list_is_empty(&th->run_link) && !th->is_stopped)
+        list_push_front(queue_of(th), &th->run_link);
 }
 
 /* Queues th behind `at`, or at the end if too many were queued early in a
@@ -67,14 +67,14 @@ queue_soon(struct thread *th, struct list *at)
     struct kernel *k = th->kernel;
     struct list *queue = queue_of(th);
 
-    if (!list_is_empty(&th->run) || th->is_stopped)
+    if (!list_is_empty(&th->run_link) || th->is_stopped)
         return;
     if (list_is_empty(queue) || ++k->boosts <= BOOSTS_MAX) {
-        list_insert_after(at, &th->run);
+        list_insert_after(at, &th->run_link);
         return;
     }
     k->boosts = 0;
-    list_push_back(queue, &th->run);
+    list_push_back(queue, &th->run_link);
 }
 
 void
@@ -91,8 +91,8 @@ sched_queue_started(struct thread *th)
     struct thread *before = th->kernel->started;
     bool is_behind = before && before->owner->run_tag == th->owner->run_tag;
 
-    queue_soon(th, is_behind ? &before->run : queue_of(th));
-    th->kernel->started = list_is_empty(&th->run) ? NULL : th;
+    queue_soon(th, is_behind ? &before->run_link : queue_of(th));
+    th->kernel->started = list_is_empty(&th->run_link) ? NULL : th;
 }
 
 /* Returns the next thread to run, or NULL. Every BACKGROUND_TURNS-th slice goes
@@ -107,7 +107,7 @@ sched_next(struct kernel *k, unsigned slice)
         queue = &k->background;
     if (list_is_empty(queue))
         return NULL;
-    return CONTAINER_OF(queue->next, struct thread, run);
+    return CONTAINER_OF(queue->next, struct thread, run_link);
 }
 
 void
@@ -115,7 +115,7 @@ sched_remove(struct thread *th)
 {
     if (th->kernel->started == th)
         th->kernel->started = NULL;
-    list_remove(&th->run);
+    list_remove(&th->run_link);
 }
 
 /* The thread may be the running one, whose machine cannot be freed inside its
@@ -127,7 +127,7 @@ sched_bury(struct thread *th)
     sched_remove(th);
     th->leaving = LEAVE_EXIT;
     if (th != th->kernel->running)
-        list_push_back(&th->kernel->dead_threads, &th->run);
+        list_push_back(&th->kernel->dead_threads, &th->run_link);
 }
 
 /* The parent is notified only after the thread is gone: a wait4 that succeeds
@@ -137,7 +137,7 @@ free_dead(struct kernel *k)
 {
     while (!list_is_empty(&k->dead_threads)) {
         struct thread *th =
-            CONTAINER_OF(k->dead_threads.next, struct thread, run);
+            CONTAINER_OF(k->dead_threads.next, struct thread, run_link);
         struct task *t = th->owner;
         t->thread = NULL;
         thread_free(th);
@@ -174,8 +174,8 @@ on_left(struct thread *th)
 {
     if (th->leaving == LEAVE_EXEC)
         restart_after_exec(th);
-    else if (list_is_empty(&th->run)) /* else it is among the dead already */
-        list_push_back(&th->kernel->dead_threads, &th->run);
+    else if (list_is_empty(&th->run_link)) /* else it is already dead */
+        list_push_back(&th->kernel->dead_threads, &th->run_link);
 }
 
 /* A trap of a vfork child ends the parent too: they share the memory that the

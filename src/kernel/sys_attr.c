@@ -15,14 +15,14 @@
     (uint32_t)(AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH | AT_NO_AUTOMOUNT)
 
 /* The target of a path or a descriptor. */
-struct subject {
+struct attr_subject {
     struct attr attr;
     uint64_t dev;
 };
 
 /* A file without a path is on no device. */
 static int
-stat_file(struct file *f, struct subject *ret)
+stat_file(struct file *f, struct attr_subject *ret)
 {
     ret->dev = f->node.mnt ? f->node.mnt->fs->dev : 0;
     return file_getattr(f, &ret->attr);
@@ -32,7 +32,7 @@ stat_file(struct file *f, struct subject *ret)
  * such as a pipe. */
 static int
 stat_path(struct task *t, int dirfd, gaddr name, uint32_t at_flags,
-          struct subject *ret)
+          struct attr_subject *ret)
 {
     struct found f;
     int r;
@@ -54,7 +54,7 @@ stat_path(struct task *t, int dirfd, gaddr name, uint32_t at_flags,
 }
 
 static int
-put_stat(struct task *t, gaddr to, const struct subject *s)
+put_stat(struct task *t, gaddr to, const struct attr_subject *s)
 {
     struct abi_stat stat;
 
@@ -66,7 +66,7 @@ put_stat(struct task *t, gaddr to, const struct subject *s)
 int64_t
 sys_fstatat64(struct task *t, const union sysarg *a)
 {
-    struct subject s;
+    struct attr_subject s;
 
     if (a[3].u & ~KNOWN_AT_FLAGS)
         return -EINVAL;
@@ -79,7 +79,7 @@ int64_t
 sys_fstat64(struct task *t, const union sysarg *a)
 {
     struct file *f = fd_find(t, a[0].i);
-    struct subject s;
+    struct attr_subject s;
 
     if (!f)
         return -EBADF;
@@ -92,7 +92,7 @@ int64_t
 sys_statx(struct task *t, const union sysarg *a)
 {
     uint32_t sync = a[2].u & AT_STATX_SYNC_TYPE;
-    struct subject s;
+    struct attr_subject s;
     struct statx x;
 
     if (a[2].u & ~(KNOWN_AT_FLAGS | AT_STATX_SYNC_TYPE) ||

@@ -61,7 +61,7 @@ struct thread {
     bool is_yielding;     /* ready, but behind all others */
     bool is_calling;      /* between thread_call_begin and thread_call_end */
     bool is_stopped;      /* by a stop signal */
-    struct list run;      /* entry in the run queue */
+    struct list run_link; /* entry in the run queue */
     uint64_t stack_bytes; /* of its machine, as charged */
     int64_t unseen_ns;    /* run time since the last stack measurement */
     struct call_state call;

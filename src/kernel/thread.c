@@ -42,7 +42,7 @@ thread_new(struct task *owner, OWN struct program *p, OWN struct thread **ret)
     th->owner = th->task = owner;
     th->program = p;
     th->timer.fire = on_deadline;
-    list_init(&th->run);
+    list_init(&th->run_link);
     int r = k->machine->create(k->engine, p, th, &th->machine);
     if (r < 0) {
         thread_free(th);

@@ -253,11 +253,11 @@ open_peer(const struct ioctl_call *c)
 }
 
 /* Requests for the master only. */
-enum side { BOTH, MASTER };
+enum tty_side { BOTH, MASTER };
 
 struct ioctl_row {
     uint32_t cmd;
-    enum side side;
+    enum tty_side side;
     int64_t (*fn)(const struct ioctl_call *c);
 };
 

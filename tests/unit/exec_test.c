@@ -441,7 +441,7 @@ TEST(exec_call_of_a_vfork_child_starts_a_thread_of_its_own)
     CHECK_EQ(execve_guest(c, "/prog"), 0);
     CHECK(x.t->thread->task == x.t);
     CHECK(c->thread && c->thread != x.t->thread);
-    CHECK(!list_is_empty(&c->thread->run));
+    CHECK(!list_is_empty(&c->thread->run_link));
     CHECK_EQ(fake_of(c->thread)->slices, 0);
     kernel_free(x.k);
 }

@@ -104,13 +104,13 @@ TEST(sched_woken_threads_go_first_but_not_for_ever)
 
     while (boosts < 1000) {
         sched_queue_front(woken->thread);
-        if (k->run_queue.next != &woken->thread->run)
+        if (k->run_queue.next != &woken->thread->run_link)
             break;
         sched_remove(woken->thread);
         boosts++;
     }
     CHECK(boosts > 0 && boosts < 1000);
-    CHECK(k->run_queue.next == &busy->thread->run);
+    CHECK(k->run_queue.next == &busy->thread->run_link);
     kernel_free(k);
 }
 
@@ -125,15 +125,15 @@ TEST(sched_started_threads_begin_in_order)
         sched_queue_started(t[i]->thread);
     struct list *at = k->run_queue.next;
     for (int i = 0; i < 3; i++, at = at->next)
-        CHECK(at == &t[i]->thread->run);
-    CHECK(at == &busy->thread->run);
+        CHECK(at == &t[i]->thread->run_link);
+    CHECK(at == &busy->thread->run_link);
     sched_remove(t[2]->thread); /* the last one runs: nobody is behind it */
     sched_queue_started(t[3]->thread);
-    CHECK(k->run_queue.next == &t[3]->thread->run);
+    CHECK(k->run_queue.next == &t[3]->thread->run_link);
     kernel_begin_run(k); /* nor behind one of another run */
     t[2]->run_tag = k->run_tag;
     sched_queue_started(t[2]->thread);
-    CHECK(k->run_queue.next == &t[2]->thread->run);
+    CHECK(k->run_queue.next == &t[2]->thread->run_link);
     kernel_free(k);
 }
 
@@ -160,8 +160,8 @@ TEST(sched_thread_woken_while_it_runs_is_queued_once)
     t->sig.action[SIGXCPU].handler = 100;
     fake_of(t->thread)->run = wait_and_spin;
     CHECK_EQ(kernel_run(k, slices_done, &left, NS_NEVER), 0);
-    CHECK(k->run_queue.next == &t->thread->run);
-    CHECK(k->run_queue.prev == &t->thread->run);
+    CHECK(k->run_queue.next == &t->thread->run_link);
+    CHECK(k->run_queue.prev == &t->thread->run_link);
     kernel_free(k);
 }
 

@@ -231,7 +231,7 @@ TEST(task_vfork_child_that_is_killed_sends_the_parent_on)
     CHECK_EQ(SYS(c, NR_rt_sigsuspend, AT, 8), -EWAIT);
     CHECK_EQ(SYS(other, NR_kill, (uint32_t)pid, SIGKILL), 0);
     CHECK(th->task == t && th->is_ready);
-    CHECK(!list_is_empty(&th->run));
+    CHECK(!list_is_empty(&th->run_link));
     CHECK_EQ(SYS(t, NR_rt_sigsuspend, AT, 8), -EVFORKGONE);
     CHECK_EQ(SYS(t, NR_wait4, (uint32_t)pid, AT, 0, 0), pid);
     CHECK_EQ(WTERMSIG(status_at(t)), SIGKILL);
@@ -270,7 +270,7 @@ TEST(task_vfork_child_killed_while_stopped_sends_the_parent_on)
     CHECK(th->is_stopped);
     task_exit(c, SIGTERM);
     CHECK(!th->is_stopped);
-    CHECK(!list_is_empty(&th->run));
+    CHECK(!list_is_empty(&th->run_link));
     kernel_free(k);
 }
 
@@ -321,7 +321,7 @@ TEST(task_fork_survives_failing_allocations)
         bool failed = test_alloc_failed();
         CHECK_EQ(fake_of(t->thread)->fork_result < 0, failed);
         CHECK_EQ(k->limits.used[LIMIT_processes], failed ? 1 : 2);
-        CHECK(!list_is_empty(&t->thread->run));
+        CHECK(!list_is_empty(&t->thread->run_link));
         kernel_free(k);
         if (!failed)
             break;

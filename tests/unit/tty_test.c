@@ -608,7 +608,7 @@ is_stopped_by(const struct task *t, int sig)
 static struct task *
 next_of(struct kernel *k)
 {
-    return CONTAINER_OF(k->run_queue.next, struct thread, run)->owner;
+    return CONTAINER_OF(k->run_queue.next, struct thread, run_link)->owner;
 }
 
 TEST(a_forked_child_of_a_session_with_a_terminal_runs_first)

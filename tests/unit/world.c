@@ -164,8 +164,8 @@ world_call(struct task *t, uint32_t nr, const uint32_t args[6])
     if (r == -EWAIT)
         (void)thread_must_wait(th);
     k->running = NULL;
-    if (th->leaving == LEAVE_EXIT && list_is_empty(&th->run))
-        list_push_back(&k->dead_threads, &th->run);
+    if (th->leaving == LEAVE_EXIT && list_is_empty(&th->run_link))
+        list_push_back(&k->dead_threads, &th->run_link);
     return r;
 }
 

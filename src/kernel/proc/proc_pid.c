@@ -26,7 +26,7 @@ proc_task_state(const struct task *t)
     if (t->is_stopped)
         return 'T';
     if (th && th->task == t &&
-        (th == t->kernel->running || !list_is_empty(&th->run)))
+        (th == t->kernel->running || !list_is_empty(&th->run_link)))
         return 'R';
     return 'S';
 }

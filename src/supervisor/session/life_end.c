@@ -205,7 +205,7 @@ life_reap(struct life *l, bool was_killed, struct ending *ret)
 /* Calls that are answered when the store has the new state. The answer is the
  * session as it was when it entered that state: a call that waited may have
  * resumed it since. */
-struct leave {
+struct life_leave {
     struct list calls;
     struct buf json;
 };
@@ -227,7 +227,7 @@ life_refuse_calls(struct list *calls, int code, const char *text,
 static void
 leave_done(struct session *s, void *arg, int error, const char *why)
 {
-    struct leave *leave = arg;
+    struct life_leave *leave = arg;
 
     /* nothing is left of it when that is reported */
     if (s->state == SESSION_ended)
@@ -260,7 +260,7 @@ life_enter(struct life *l)
                                     .figures =
                                         l->figures.error ? NULL : l->figures.p,
                                     .done = leave_done};
-    struct leave *leave = malloc(sizeof *leave);
+    struct life_leave *leave = malloc(sizeof *leave);
 
     if (!leave) {
         life_refuse_calls(&l->leavers, INTERNAL_ERROR,
