@@ -14,7 +14,10 @@ import house_text
 
 DUPLICATE_LINES = 6
 COMMON_PLACES = 8
-HEAD = re.compile(r"^(\w+)\([^;{}]*\)\n\{\n(.*?)^\}", re.M | re.S)
+HEAD = re.compile(r"^(\w+)\((?:[^;{}\n]|\n[ \t])*\)\n\{\n(.*?)^\}", re.M | re.S)
+TAG = re.compile(r"^ *(?:static )?(?:const )?(?:struct|union|enum) (\w+) \{", re.M)
+# Prefixes of handlers whose rows in a table name them, and of the public header.
+ROW_PREFIXES = ("sys", "do", "cmd", "wsand")
 
 
 def blank(text, kinds=("comment", "string", "char")):
@@ -71,6 +74,33 @@ def callers(function):
     uses = re.findall(rf"(?<![\w.>]){function.name}\b", function.file.code)
     heads = re.findall(rf"^{function.name}\(", function.file.code, re.M)
     return len(uses) - len(heads)
+
+
+def is_address(function):
+    """A function with one use: it is a call-back or in a table, not called."""
+    return not re.search(rf"(?<![\w.>])(?<!\n){function.name}\(", function.file.code)
+
+
+def forms(word):
+    """The word, and its singular or plural."""
+    return {word, word + "s", word + "es", word.removesuffix("s")}
+
+
+def has_prefix(function):
+    """The name of a function begins with that of its file or folder."""
+    words = function.file.path.stem.split("_")
+    homes = {"_".join(words[:n]) for n in range(1, len(words) + 1)}
+    homes.update(function.file.folder.split("/"))
+    prefixes = set().union(*map(forms, homes), ROW_PREFIXES)
+    return any(f"{function.name}_".startswith(f"{prefix}_") for prefix in prefixes)
+
+
+def defined_twice(named):
+    """The names that are in two files or more, of pairs of name and file."""
+    homes = collections.defaultdict(set)
+    for name, file in named:
+        homes[name].add(file)
+    return sorted(name for name, files in homes.items() if len(files) > 1)
 
 
 def comment_lines(file):
@@ -195,6 +225,11 @@ def figures(root):
     lengths = [function.lines for function in functions(files)] or [0]
     again, static = reused(files)
     once = [f for f in static if callers(f) == 1]
+    called = [f for f in once if not is_address(f)]
+    external = [f for f in functions(files) if not f.is_static and f.name != "main"]
+    strange = [f for f in external if not has_prefix(f)]
+    twice = defined_twice((f.name, f.file.name) for f in external)
+    tags = defined_twice((tag, file.name) for file in files for tag in TAG.findall(file.code))
     total = sum(file.text.count("\n") for file in files)
     remarks = sum(comment_lines(file) for file in files)
     by_file, by_folder = includes(files)
@@ -212,6 +247,10 @@ def figures(root):
         ("lines of a function: maximum", max(lengths)),
         ("static functions with a name used in another file", share(again, static)),
         ("static functions with one use", share(once, static)),
+        ("of these, called, and not a call-back or in a table", share(called, static)),
+        ("external functions without the prefix of their file or folder", share(strange, external)),
+        ("external functions with a name defined twice", len(twice)),
+        ("tags of structures defined twice", len(tags)),
         ("comment lines", f"{remarks} ({remarks / max(1, total):.1%})"),
         ("include cycles, of folders and of files", len(rings)),
         ("variables at file scope that can change", len(state)),
@@ -220,6 +259,9 @@ def figures(root):
     details = [
         ("reused names", [f"{name} x{count}" for name, count in collections.Counter(
             f.name for f in again).most_common()]),
+        ("prefixes", [f"{f.file.name}: {f.name}" for f in strange]),
+        ("functions defined twice", twice),
+        ("tags defined twice", tags),
         ("include cycles", [" ".join(ring) for ring in rings]),
         ("variables", state),
         ("equal lines", pairs),

@@ -173,6 +173,32 @@ def test_uses_of_a_function(source):
     assert [house_code.callers(f) for f in helpers] == [1, 2]
 
 
+def test_a_function_that_is_called_or_whose_address_is_used(source):
+    files = source({"a.c": "static int\nf(void)\n{\n    return 1;\n}\n\nstatic int\ng(void)\n{\n    return f();\n}\n"
+                    "struct ops o = {g};\n"})
+    assert [(f.name, house_code.is_address(f)) for f in house_code.functions(files)] == [
+        ("f", False), ("g", True)]
+
+
+def test_a_macro_before_a_function_is_no_function(source):
+    files = source({"a.c": "CLEANUP(int)\n\nint\nf(int a,\n  int b)\n{\n    return 1;\n}\n"})
+    assert [f.name for f in house_code.functions(files)] == ["f"]
+
+
+def test_prefixes_of_external_functions(source):
+    text = "".join(f"int\n{name}(void)\n{{\n    return 1;\n}}\n" for name in (
+        "pipes_new", "pipe_end_put", "store_pipe", "sys_pipe", "piper", "other"))
+    files = source({"store/pipe_end.c": text})
+    assert [f.name for f in house_code.functions(files) if not house_code.has_prefix(f)] == [
+        "piper", "other"]
+
+
+def test_names_defined_twice(source):
+    files = source({"a.c": "struct a {\n};\n", "b.h": "struct a {\n};\nstruct b {\n};\nstruct b *p;\n"})
+    assert house_code.defined_twice(
+        (tag, file.name) for file in files for tag in house_code.TAG.findall(file.code)) == ["a"]
+
+
 def test_comment_lines(source):
     file, = source({"a.c": '/* one\n * two */\nint a; /* of the line */\nchar *b = "/* no */";\n// four\n'})
     assert house_code.comment_lines(file) == 3
