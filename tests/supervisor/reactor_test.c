@@ -119,3 +119,98 @@ TEST(timers_fire_in_their_order_and_those_taken_away_do_not)
     CHECK_EQ(p[4].number, 4);
     reactor_fini(&r);
 }
+
+/* A flood of strangers, all ready for ever, and one session that is too. */
+enum { STRANGERS = 100 };
+struct flood {
+    struct reactor r;
+    struct probe session, strangers[STRANGERS];
+    int hfds[STRANGERS + 1];
+    int64_t n_calls;
+};
+
+static void
+count_call(struct source *s, uint32_t events)
+{
+    struct probe *p = CONTAINER_OF(s, struct probe, source);
+    struct flood *f = CONTAINER_OF(p->r, struct flood, r);
+
+    (void)events;
+    p->fired++;
+    p->number = ++f->n_calls;
+}
+
+static void
+flood_init(struct flood *f)
+{
+    *f = (struct flood){.n_calls = 0};
+    CHECK_EQ(reactor_init(&f->r), 0);
+    for (int i = 0; i <= STRANGERS; i++) {
+        struct probe *p = i < STRANGERS ? &f->strangers[i] : &f->session;
+        p->r = &f->r;
+        p->source.ready = count_call;
+        f->hfds[i] = eventfd(1, EFD_CLOEXEC);
+        if (i < STRANGERS)
+            CHECK_EQ(reactor_add_late(&f->r, &p->source, f->hfds[i], EPOLLIN),
+                     0);
+        else
+            CHECK_EQ(reactor_add(&f->r, &p->source, f->hfds[i], EPOLLIN), 0);
+    }
+}
+
+static void
+flood_fini(struct flood *f)
+{
+    reactor_fini(&f->r);
+    for (int i = 0; i <= STRANGERS; i++)
+        (void)close(f->hfds[i]);
+}
+
+TEST(a_session_waits_for_one_stranger_at_most)
+{
+    struct flood f;
+
+    flood_init(&f);
+    for (int i = 1; i <= 2 * STRANGERS; i++) {
+        CHECK_EQ(reactor_step(&f.r), 0);
+        CHECK_EQ(f.session.fired, i);
+        CHECK_EQ(f.session.number, 2 * i - 1);
+        CHECK_EQ(f.n_calls, 2 * i);
+    }
+    flood_fini(&f);
+}
+
+TEST(each_stranger_is_served_beside_a_session_that_is_always_ready)
+{
+    struct flood f;
+
+    flood_init(&f);
+    for (int i = 0; i < 3 * STRANGERS; i++)
+        CHECK_EQ(reactor_step(&f.r), 0);
+    for (int i = 0; i < STRANGERS; i++)
+        CHECK_EQ(f.strangers[i].fired, 3);
+    flood_fini(&f);
+}
+
+TEST(a_stranger_that_was_promoted_or_removed_waits_for_no_other)
+{
+    struct flood f;
+
+    flood_init(&f);
+    reactor_promote(&f.r, &f.strangers[STRANGERS - 1].source);
+    reactor_promote(&f.r, &f.session.source); /* is not late */
+    for (int i = 0; i < STRANGERS - 2; i++)
+        reactor_remove(&f.r, &f.strangers[i].source);
+    reactor_promote(&f.r, &f.strangers[0].source); /* is not there */
+    for (int i = 0; i < 5; i++)
+        CHECK_EQ(reactor_step(&f.r), 0);
+    CHECK_EQ(f.strangers[STRANGERS - 1].fired, 5);
+    CHECK_EQ(f.strangers[STRANGERS - 2].fired, 5);
+    CHECK_EQ(f.strangers[0].fired, 0);
+    CHECK_EQ(f.n_calls, 15);
+    reactor_change(&f.r, &f.strangers[STRANGERS - 1].source, 0);
+    reactor_change(&f.r, &f.strangers[STRANGERS - 2].source, 0);
+    CHECK_EQ(reactor_step(&f.r), 0);
+    CHECK_EQ(f.n_calls, 16);
+    flood_fini(&f);
+}

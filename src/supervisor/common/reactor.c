@@ -1,9 +1,22 @@
 /* The event loop: epoll, and a list of timers sorted by time.
  *
+ * Problem: a flood of connections makes hundreds of sources ready at once. If
+ * all were served in the order of epoll, a session would wait for all of them,
+ * several times for each of its requests.
+ *
+ * Idea: two classes of priority. Sources of strangers, the late ones, are in a
+ * second epoll, which is itself one source of the first. Each iteration serves
+ * all ready ordinary sources and then a single late one. So a ready session
+ * waits for at most one stranger, whatever their number. Nor do strangers
+ * starve: one is served in each iteration, and epoll puts a source that it has
+ * reported at the end of its list.
+ *
  * A handler may remove any source, also one that is ready in the same
  * iteration. reactor_remove therefore deletes it from the array of ready
  * sources, so that no freed object is called. */
 #include "supervisor/common/reactor.h"
+
+#include "base/hfd.h"
 
 #include <errno.h>
 #include <sys/epoll.h>
@@ -16,27 +29,66 @@ reactor_init(struct reactor *r)
 {
     *r = (struct reactor){.epoll_hfd = epoll_create1(EPOLL_CLOEXEC)};
     list_init(&r->timers);
-    return r->epoll_hfd < 0 ? -errno : 0;
+    if (r->epoll_hfd < 0)
+        return -errno;
+    int hfd = epoll_create1(EPOLL_CLOEXEC);
+    int e = hfd < 0 ? -errno : reactor_add(r, &r->late, hfd, EPOLLIN);
+    if (e == 0)
+        return 0;
+    hfd_closep(&hfd);
+    hfd_closep(&r->epoll_hfd);
+    return e;
 }
 
 void
 reactor_fini(struct reactor *r)
 {
+    (void)close(r->late.hfd);
     (void)close(r->epoll_hfd);
 }
 
 /* --- descriptors */
 
-int
-reactor_add(struct reactor *r, struct source *s, int hfd, uint32_t events)
+static int
+reactor_epoll_of(const struct reactor *r, bool is_late)
+{
+    return is_late ? r->late.hfd : r->epoll_hfd;
+}
+
+static int
+reactor_add_to(struct reactor *r, struct source *s, int hfd, uint32_t events,
+               bool is_late)
 {
     struct epoll_event e = {.events = events, .data.ptr = s};
 
-    if (epoll_ctl(r->epoll_hfd, EPOLL_CTL_ADD, hfd, &e) < 0)
+    if (epoll_ctl(reactor_epoll_of(r, is_late), EPOLL_CTL_ADD, hfd, &e) < 0)
         return -errno;
     s->hfd = hfd;
     s->events = events;
+    s->is_late = is_late;
     return 0;
+}
+
+int
+reactor_add(struct reactor *r, struct source *s, int hfd, uint32_t events)
+{
+    return reactor_add_to(r, s, hfd, events, false);
+}
+
+int
+reactor_add_late(struct reactor *r, struct source *s, int hfd, uint32_t events)
+{
+    return reactor_add_to(r, s, hfd, events, true);
+}
+
+/* The descriptor is in both for a moment. No event is reported in between, so
+ * none is reported twice. */
+void
+reactor_promote(struct reactor *r, struct source *s)
+{
+    if (s->hfd >= 0 && s->is_late &&
+        reactor_add_to(r, s, s->hfd, s->events, false) == 0)
+        (void)epoll_ctl(r->late.hfd, EPOLL_CTL_DEL, s->hfd, NULL);
 }
 
 void
@@ -47,7 +99,7 @@ reactor_change(struct reactor *r, struct source *s, uint32_t events)
     if (s->hfd < 0 || s->events == events)
         return;
     s->events = events;
-    (void)epoll_ctl(r->epoll_hfd, EPOLL_CTL_MOD, s->hfd, &e);
+    (void)epoll_ctl(reactor_epoll_of(r, s->is_late), EPOLL_CTL_MOD, s->hfd, &e);
 }
 
 void
@@ -55,7 +107,8 @@ reactor_remove(struct reactor *r, struct source *s)
 {
     if (s->hfd < 0)
         return;
-    (void)epoll_ctl(r->epoll_hfd, EPOLL_CTL_DEL, s->hfd, NULL);
+    (void)epoll_ctl(reactor_epoll_of(r, s->is_late), EPOLL_CTL_DEL, s->hfd,
+                    NULL);
     s->hfd = -1;
     for (int i = 0; i < r->n_ready; i++)
         if (r->ready[i] == s)
@@ -126,10 +179,24 @@ reactor_wait_ms(const struct reactor *r)
 
 /* --- iterations */
 
+/* Handlers of ordinary sources may have removed the late one that was ready, so
+ * epoll is asked only now. */
+static void
+reactor_serve_late(struct reactor *r)
+{
+    struct epoll_event e;
+
+    if (epoll_wait(r->late.hfd, &e, 1, 0) == 1) {
+        struct source *s = e.data.ptr;
+        s->ready(s, e.events);
+    }
+}
+
 int
 reactor_step(struct reactor *r)
 {
     struct epoll_event events[READY_MAX];
+    bool has_late = false;
 
     int n = epoll_wait(r->epoll_hfd, events, READY_MAX, reactor_wait_ms(r));
     if (n < 0)
@@ -138,9 +205,13 @@ reactor_step(struct reactor *r)
         r->ready[i] = events[i].data.ptr;
     r->n_ready = n;
     for (int i = 0; i < n; i++)
-        if (r->ready[i])
+        if (r->ready[i] == &r->late)
+            has_late = true;
+        else if (r->ready[i])
             r->ready[i]->ready(r->ready[i], events[i].events);
     r->n_ready = 0;
+    if (has_late)
+        reactor_serve_late(r);
     reactor_fire_timers(r);
     return 0;
 }

@@ -15,6 +15,7 @@
 struct source {
     int hfd;         /* -1: not in the loop */
     uint32_t events; /* as of epoll */
+    bool is_late;    /* see reactor_add_late */
     void (*ready)(struct source *s, uint32_t events);
 };
 
@@ -28,6 +29,7 @@ struct reactor_timer {
 /* The loop. `ready` has the sources of this iteration. */
 struct reactor {
     int epoll_hfd;
+    struct source late; /* an epoll of its own, with the late sources */
     bool is_stopping;
     struct list timers; /* earliest first */
     struct source *ready[64];
@@ -36,10 +38,17 @@ struct reactor {
 };
 
 /* Returns 0 or -errno. */
+/* The reactor must stay where it is. Returns 0 or -errno. */
 int reactor_init(struct reactor *r);
 void reactor_fini(struct reactor *r);
 /* The source must not be in the loop. Returns 0 or -errno. */
 int reactor_add(struct reactor *r, struct source *s, int hfd, uint32_t events);
+/* Like reactor_add, for a source that strangers can make ready as often as they
+ * like. An iteration serves all other ready sources, and then one late one. */
+int reactor_add_late(struct reactor *r, struct source *s, int hfd,
+                     uint32_t events);
+/* Makes a late source an ordinary one. If the kernel refuses, it stays late. */
+void reactor_promote(struct reactor *r, struct source *s);
 /* Sets other events; 0: only errors and hang-ups. */
 void reactor_change(struct reactor *r, struct source *s, uint32_t events);
 /* The ready() of s is not called any more, not even in this iteration. Does not

@@ -140,7 +140,8 @@ http_conn_begin(struct http *h, struct MHD_Connection *connection, void **ret)
     *c = (struct conn){.http = h,
                        .hfd = info->connect_fd,
                        .end = {.hfd = -1, .ready = http_on_end}};
-    (void)reactor_add(&h->sv->reactor, &c->end, c->hfd, EPOLLRDHUP | EPOLLET);
+    (void)reactor_add_late(&h->sv->reactor, &c->end, c->hfd,
+                           EPOLLRDHUP | EPOLLET);
     list_push_back(&h->conns, &c->link);
     h->accepted++;
     http_conn_expect(c, 0);
@@ -292,7 +293,8 @@ http_start(struct http *h, int hfd)
         return -EIO;
     const union MHD_DaemonInfo *info =
         h->mhd.get_daemon_info(h->daemon, MHD_DAEMON_INFO_EPOLL_FD);
-    return reactor_add(&h->sv->reactor, &h->source, info->epoll_fd, EPOLLIN);
+    return reactor_add_late(&h->sv->reactor, &h->source, info->epoll_fd,
+                            EPOLLIN);
 }
 
 /* libmicrohttpd is loaded here, so that a missing library is an error only for

@@ -2,7 +2,11 @@
  *
  * Access is restricted by the mode of the socket, and checked once more by the
  * user of the peer. Each connection is a client; one that does not read its
- * answers is first not read from, and then closed. */
+ * answers is first not read from, and then closed.
+ *
+ * New connections are late sources of the loop until they send something for
+ * the second time. A flood of connections with one request each therefore does
+ * not delay the clients of sessions. */
 #include "supervisor/front/listener.h"
 
 #include "base/hfd.h"
@@ -27,10 +31,10 @@ enum {
     LINE_BYTES_MAX = 8388608,
     CLIENTS_MAX = 1024,
     BACKLOG = 1024,
-    ACCEPTS_AHEAD = 16, /* before other sources are served */
-    READS_AHEAD = 16,   /* of one client, the same */
-    STUCK_S = 30,   /* a client that is behind and reads nothing is closed */
-    PAUSE_MS = 100, /* when there is no descriptor for another client */
+    ACCEPTS_AHEAD = 4, /* before other sources are served */
+    READS_AHEAD = 16,  /* of one client, the same */
+    STUCK_S = 30,      /* a client that is behind and reads nothing is closed */
+    PAUSE_MS = 100,    /* when there is no descriptor for another client */
 };
 
 /* The listening socket. */
@@ -51,6 +55,7 @@ struct connection {
     struct reactor_timer again; /* there is space for waiting lines */
     struct frame in;
     struct outbox out;
+    bool is_known;   /* it has sent something before */
     bool is_at_end;  /* of its input */
     bool is_closing; /* in this iteration */
 };
@@ -255,6 +260,9 @@ connection_on_ready(struct source *source, uint32_t events)
     if (events & EPOLLIN && !c->is_at_end)
         connection_read_lines(c);
     c->is_closing = false;
+    if (c->is_known && !c->is_at_end)
+        reactor_promote(&c->client.sv->reactor, &c->source);
+    c->is_known = true;
     connection_check_end(c, events & (EPOLLHUP | EPOLLERR));
 }
 
@@ -301,7 +309,7 @@ connection_new(struct supervisor *sv, OWN int hfd)
     c->again.fire = connection_on_again;
     frame_init(&c->in, LINE_BYTES_MAX);
     outbox_init(&c->out, hfd);
-    if (reactor_add(&sv->reactor, &c->source, hfd, EPOLLIN) < 0)
+    if (reactor_add_late(&sv->reactor, &c->source, hfd, EPOLLIN) < 0)
         client_gone(&c->client);
 }
 
@@ -481,7 +489,8 @@ listener_begin(struct listener *l, char *why, size_t size)
         return r;
     (void)unlink(l->path);
     int hfd = listener_bind_at(&at);
-    r = hfd < 0 ? hfd : reactor_add(&l->sv->reactor, &l->source, hfd, EPOLLIN);
+    r = hfd < 0 ? hfd
+                : reactor_add_late(&l->sv->reactor, &l->source, hfd, EPOLLIN);
     if (r == 0)
         return 0;
     hfd_closep(&hfd);
