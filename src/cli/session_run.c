@@ -257,15 +257,6 @@ cli_full_path(const char *path)
                                                                          : full;
 }
 
-static void
-cli_print_entry(const struct json *entry)
-{
-    printf("%-8s %12" PRId64 " ", cli_member(entry, "type"),
-           json_integer(json_get(entry, "size")));
-    cli_print(cli_member(entry, "name"), 0);
-    (void)putchar('\n');
-}
-
 static int
 cli_list_files(struct cli *c, const char *id, char **words)
 {
@@ -277,8 +268,12 @@ cli_list_files(struct cli *c, const char *id, char **words)
     if (c->is_json && result)
         cli_print_json(result);
     else
-        JSON_EACH(entry, json_get(result, "entries"))
-            cli_print_entry(entry);
+        JSON_EACH(entry, json_get(result, "entries")) {
+            printf("%-8s %12" PRId64 " ", cli_member(entry, "type"),
+                   json_integer(json_get(entry, "size")));
+            cli_print(cli_member(entry, "name"), 0);
+            (void)putchar('\n');
+        }
     return result ? 0 : CLI_FAILED;
 }
 

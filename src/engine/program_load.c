@@ -89,16 +89,6 @@ read_source(struct loading *l, struct program_facts *ret)
     return 0;
 }
 
-static void
-hash_source(struct loading *l)
-{
-    struct blake2b b;
-
-    blake2b_init(&b);
-    blake2b_add(&b, l->src->bytes, l->src->len);
-    blake2b_end(&b, l->hash);
-}
-
 /* --- from code to a program */
 
 /* Linking is done once for each program: a machine is then instantiated without
@@ -424,7 +414,10 @@ find_or_compile(struct loading *l, OWN struct compilation **ret_c,
     int r = find_by_source(l, ret);
     if (r != -ENOENT)
         return r;
-    hash_source(l);
+    struct blake2b b;
+    blake2b_init(&b);
+    blake2b_add(&b, l->src->bytes, l->src->len);
+    blake2b_end(&b, l->hash);
     r = find_by_content(l, ret);
     if (r != -ENOENT || l->src->cached_only)
         return r;

@@ -307,20 +307,16 @@ hostfile_ioctl(struct file *f, struct task *t, uint32_t cmd, uint32_t arg)
 /* --- life */
 
 static void
-hostfile_free(struct hostfile *h)
+hostfile_release(struct file *f)
 {
+    struct hostfile *h = f->obj;
+
     if (!h)
         return;
     host_watch_fini(&h->rd);
     host_watch_fini(&h->wr);
     (void)close(h->hfd);
     free(h);
-}
-
-static void
-hostfile_release(struct file *f)
-{
-    hostfile_free(f->obj);
 }
 
 static const struct file_ops stream_ops = {

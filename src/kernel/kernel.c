@@ -35,14 +35,6 @@ kernel_init_lists(struct kernel *k)
     list_init(&k->ttys);
 }
 
-static void
-init_limits(struct kernel *k, const uint64_t *max)
-{
-    limits_init(&k->limits);
-    if (max)
-        memcpy(k->limits.max, max, sizeof k->limits.max);
-}
-
 /* Keeps a clone of the files that the host provided. If the root is not in
  * memory, no file counts as given. */
 static int
@@ -56,14 +48,6 @@ note_given(struct kernel *k, const struct kernel_options *o, struct fs *root)
     if (!t && tmpfs_is(root))
         t = tmpfs_tree(root);
     return t ? tree_clone(t, k->given) : 0;
-}
-
-static void
-free_given(struct kernel *k)
-{
-    if (k->given)
-        tree_fini(k->given);
-    free(k->given);
 }
 
 /* From the first mount on, kernel_free can free everything, also on failure. */
@@ -90,7 +74,9 @@ kernel_new(const struct kernel_options *o, OWN struct fs *root,
     k->engine = o->engine;
     k->image_file = o->image_file;
     k->allow_tools = o->allow_tools;
-    init_limits(k, o->limits);
+    limits_init(&k->limits);
+    if (o->limits)
+        memcpy(k->limits.max, o->limits, sizeof k->limits.max);
     k->host = o->host;
     clock_init(&k->clock, k->host, o->is_deterministic, o->start_ns);
     rng_init(&k->rng, k->host, o->is_deterministic, o->seed);
@@ -161,7 +147,9 @@ kernel_free(OWN struct kernel *k)
     net_free(k->net);
     locks_free(k->locks);
     mount_free_all(&k->vfs);
-    free_given(k);
+    if (k->given)
+        tree_fini(k->given);
+    free(k->given);
     clock_fini(&k->clock);
     free(k->pollfds);
     free(k->copies);

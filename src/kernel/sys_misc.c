@@ -32,13 +32,6 @@ sys_sethostname(struct task *t, const union sysarg *a)
     return -EPERM;
 }
 
-/* Memory of the sandbox, not of the host. */
-static uint64_t
-memory_left(const struct kernel *k)
-{
-    return k->limits.max[LIMIT_memory] - k->limits.used[LIMIT_memory];
-}
-
 /* sysinfo(info): sort and others size their buffers by it. */
 int64_t
 sys_sysinfo(struct task *t, const union sysarg *a)
@@ -55,7 +48,8 @@ sys_sysinfo(struct task *t, const union sysarg *a)
     _Static_assert(sizeof out == 312, "struct sysinfo of the guest");
     out.uptime = (uint32_t)(clock_mono_ns(&k->clock) / NS_PER_S);
     out.totalram = (uint32_t)(k->limits.max[LIMIT_memory] / 4096);
-    out.freeram = (uint32_t)(memory_left(k) / 4096);
+    uint64_t left = k->limits.max[LIMIT_memory] - k->limits.used[LIMIT_memory];
+    out.freeram = (uint32_t)(left / 4096);
     out.procs = (uint16_t)k->limits.used[LIMIT_processes];
     return copy_to_guest(t, a[0].addr, &out, sizeof out);
 }

@@ -42,12 +42,6 @@ call_init(struct msg_call *c, struct task *t, int fd, uint32_t flags,
     return r;
 }
 
-static bool
-sys_msg_is_nonblocking(const struct msg_call *c)
-{
-    return c->file->flags & O_NONBLOCK || c->flags & MSG_DONTWAIT;
-}
-
 /* Ends a try that moved `done` bytes: the call waits on q for more, or answers
  * with what it has. A call for many messages keeps the number of messages as
  * its progress, so the bytes of one are not kept. */
@@ -58,7 +52,7 @@ wait_for_more(struct msg_call *c, size_t done, struct waitq *q)
     int64_t limit = c->timeout_ns ? c->timeout_ns : -1;
     int64_t now = done && !c->is_one_of_many ? (int64_t)done : -EAGAIN;
 
-    if (sys_msg_is_nonblocking(c) ||
+    if (c->file->flags & O_NONBLOCK || c->flags & MSG_DONTWAIT ||
         thread_deadline(th, poll_deadline(c->task, limit)))
         return now;
     if (!c->is_one_of_many)

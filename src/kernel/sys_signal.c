@@ -10,12 +10,6 @@
 
 enum { SIGSET_BYTES = 8 };
 
-static bool
-is_signal(int sig)
-{
-    return sig >= 1 && sig <= NSIG_MAX;
-}
-
 /* --- sending */
 
 /* Returns true if t may send this signal. A process may always continue others
@@ -193,7 +187,7 @@ sys_rt_sigaction(struct task *t, const union sysarg *a)
     int sig = a[0].i;
     struct abi_sigaction out = {0};
 
-    if (a[3].u != SIGSET_BYTES || !is_signal(sig))
+    if (a[3].u != SIGSET_BYTES || sig < 1 || sig > NSIG_MAX)
         return -EINVAL;
     const struct sigaction_k *act = &t->sig.action[sig];
     out.handler = act->handler;

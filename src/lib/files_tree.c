@@ -21,18 +21,6 @@ files_tree_type_of(uint32_t mode)
     return S_ISLNK(mode) ? WSAND_SYMLINK : WSAND_OTHER;
 }
 
-static void
-fill_stat(const struct attr *a, struct wsand_stat *ret)
-{
-    *ret = (struct wsand_stat){.type = files_tree_type_of(a->mode),
-                               .mode = a->mode & 07777,
-                               .uid = a->uid,
-                               .gid = a->gid,
-                               .nlink = a->nlink,
-                               .bytes = a->size,
-                               .mtime_ns = a->mtime_ns};
-}
-
 static int
 find_stat(const struct at *at, unsigned walk, struct wsand_stat *ret)
 {
@@ -43,7 +31,13 @@ find_stat(const struct at *at, unsigned walk, struct wsand_stat *ret)
     if (r == 0)
         r = vnode_getattr(&w.node, &a);
     if (r == 0)
-        fill_stat(&a, ret);
+        *ret = (struct wsand_stat){.type = files_tree_type_of(a.mode),
+                                   .mode = a.mode & 07777,
+                                   .uid = a.uid,
+                                   .gid = a.gid,
+                                   .nlink = a.nlink,
+                                   .bytes = a.size,
+                                   .mtime_ns = a.mtime_ns};
     return r;
 }
 
@@ -326,14 +320,6 @@ remove_one(const struct at *at, struct vnode *ret)
     return r;
 }
 
-static void
-move_to(struct vnode *at, struct vnode to)
-{
-    vnode_hold(&to);
-    vnode_release(at);
-    *at = to;
-}
-
 /* One step of emptying the folder top, from the folder *dir inside it. Removes
  * an entry, descends if it is a folder with contents, and ascends when nothing
  * is left. Iterative, because a guest controls the depth. Returns 1 when top is
@@ -354,7 +340,9 @@ remove_step(const struct vnode *top, struct vnode *dir)
     r = f.found ? remove_one(&at, &to) : fs->ops->parent(fs, dir->ino, &to.ino);
     if (r < 0)
         return r;
-    move_to(dir, to);
+    vnode_hold(&to);
+    vnode_release(dir);
+    *dir = to;
     return 0;
 }
 

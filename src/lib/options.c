@@ -88,14 +88,6 @@ copy_limits(struct wsand_options *to, const struct wsand_options *from)
     return v ? 0 : -ENOMEM;
 }
 
-static void
-free_limits(struct wsand_options *o)
-{
-    for (size_t i = 0; i < o->n_mount_limits; i++)
-        free((char *)o->mount_limits[i].guest_path);
-    free((struct wsand_mount_limit *)o->mount_limits);
-}
-
 /* On an error the copy is incomplete, but options_fini can free it: all
  * pointers are NULL or own. */
 int
@@ -135,7 +127,9 @@ options_fini(struct wsand_options *o)
 {
     commands_free(o);
     free((char *)o->cwd);
-    free_limits(o);
+    for (size_t i = 0; i < o->n_mount_limits; i++)
+        free((char *)o->mount_limits[i].guest_path);
+    free((struct wsand_mount_limit *)o->mount_limits);
     while (o->n_mounts)
         options_drop_mount(o);
     free((struct wsand_mount *)o->mounts);

@@ -134,9 +134,11 @@ saved_fini(struct saved *s)
     *s = (struct saved){0};
 }
 
-static void
-shell_fini(struct shell *sh)
+void
+shell_free(OWN struct shell *sh)
 {
+    if (!sh)
+        return;
     saved_fini(&sh->saved);
     if (sh->is_counted)
         atomic_fetch_sub(&sh->sb->runtime->shell.n_live, 1);
@@ -144,14 +146,6 @@ shell_fini(struct shell *sh)
     shell_pages_put(sh->pages);
     free(sh->closed);
     capture_put(sh->background);
-}
-
-void
-shell_free(OWN struct shell *sh)
-{
-    if (!sh)
-        return;
-    shell_fini(sh);
     free(sh);
 }
 DEFINE_CLEANUP(struct shell *, shell_free)

@@ -471,13 +471,6 @@ supervisor_check_end(struct supervisor *sv)
         reactor_stop(&sv->reactor);
 }
 
-static void
-serve_close_clients(struct supervisor *sv)
-{
-    LIST_FOR_EACH_SAFE(it, &sv->clients)
-        client_gone(CONTAINER_OF(it, struct client, link));
-}
-
 /* The store's thread answers everything that waits for it, so clients must
  * still exist then. Accepts a start that failed half-way. */
 static void
@@ -488,7 +481,8 @@ serving_end(struct serving *g)
     store_thread_free(
         g->sv.store_thread); /* answers what was waiting for the store */
     session_forget_unsaved(&g->sv);
-    serve_close_clients(&g->sv);
+    LIST_FOR_EACH_SAFE(it, &g->sv.clients)
+        client_gone(CONTAINER_OF(it, struct client, link));
     pool_free(g->sv.pool);
     sessions_fini(&g->sv.sessions);
     images_fini(&g->sv.images);

@@ -165,12 +165,6 @@ bucket_unshare(struct dir *d, uint32_t index, uint32_t room)
     return b;
 }
 
-static void
-bucket_add(struct bucket *b, struct dir_entry *e)
-{
-    b->slot[b->n++] = (struct bucket_slot){e->hash, e};
-}
-
 /* Moves what belongs to bucket `to` from `from`; both have one owner. */
 static void
 bucket_move(struct bucket *from, struct bucket *to, uint32_t mask,
@@ -261,7 +255,7 @@ dir_insert_at(struct dir *d, struct name name, uint64_t ino, uint8_t type,
         (void)radix_remove(&d->order, &plain_ops, e->seq, NULL);
         return -ENOMEM;
     }
-    bucket_add(b, e);
+    b->slot[b->n++] = (struct bucket_slot){e->hash, e};
     if (seq >= d->next_seq)
         d->next_seq = seq + 1;
     d->n++;

@@ -35,13 +35,6 @@ image_read(struct indexer *x, int (*add)(struct indexer *x))
     return r;
 }
 
-static void
-image_free(struct image *img)
-{
-    tree_fini(&img->tree);
-    free(img);
-}
-
 static int
 image_new(OWN struct image **ret)
 {
@@ -86,8 +79,10 @@ image_get(struct image *img)
 void
 image_put(OWN struct image *img)
 {
-    if (img && shared_put(&img->ref))
-        image_free(img);
+    if (img && shared_put(&img->ref)) {
+        tree_fini(&img->tree);
+        free(img);
+    }
 }
 
 const struct tree *

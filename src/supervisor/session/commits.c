@@ -84,20 +84,16 @@ commits_makes_space(struct store *store, struct store_job *j)
            (change.inodes < 0 && change.bytes < RECORD_BLOCK_BYTES);
 }
 
-static void
-commits_part_free(struct commit_part *p)
-{
-    list_remove(&p->link);
-    free(p->state.frames);
-    free(p);
-}
-
 /* Frees parts that were committed, or will not be. */
 static void
 commits_parts_free(struct list *parts)
 {
-    LIST_FOR_EACH_SAFE(it, parts)
-        commits_part_free(CONTAINER_OF(it, struct commit_part, link));
+    LIST_FOR_EACH_SAFE(it, parts) {
+        struct commit_part *p = CONTAINER_OF(it, struct commit_part, link);
+        list_remove(it);
+        free(p->state.frames);
+        free(p);
+    }
 }
 
 static void commits_done(struct store_job *j, int error);
