@@ -131,8 +131,8 @@ drop_carried(struct net *n, struct socket *s)
     }
 }
 
-/* A collection visits all files in flight. It runs only if the number of
- * suspects is a quarter of that, so each suspect pays for four of them. */
+/* A collection visits all files in flight. It runs if these are few, or if a
+ * quarter of them are suspects: each suspect then pays for a few of them. */
 bool
 inflight_sweep(struct net *n)
 {

@@ -224,7 +224,8 @@ chown_at(struct task *t, const struct dentry *p, uint32_t uid, uint32_t gid)
     return vfs_setattr(&t->as, p, &set, what, false);
 }
 
-/* fchownat(dirfd, path, uid, gid, flags) */
+/* fchownat(dirfd, path, uid, gid, flags): AT_EMPTY_PATH changes the
+ * descriptor's own file. */
 int64_t
 sys_fchownat(struct task *t, const union sysarg *a)
 {

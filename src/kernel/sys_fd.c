@@ -22,7 +22,8 @@ sys_close(struct task *t, const union sysarg *a)
     return fd_close(t, a[0].i);
 }
 
-/* close_range(first, last, flags) */
+/* close_range(first, last, flags): closed descriptors in the range are
+ * skipped. */
 int64_t
 sys_close_range(struct task *t, const union sysarg *a)
 {

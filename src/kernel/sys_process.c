@@ -40,7 +40,7 @@ sys_exit(struct task *t, const union sysarg *a)
     return sys_exit_group(t, a);
 }
 
-/* execve(path, argv, envp) */
+/* execve(path, argv, envp): see task_exec.c. */
 int64_t
 sys_execve(struct task *t, const union sysarg *a)
 {
@@ -330,7 +330,7 @@ sys_prlimit64(struct task *t, const union sysarg *a)
     return a[3].addr ? copy_to_guest(t, a[3].addr, &old, sizeof old) : 0;
 }
 
-/* getrusage(who, usage) */
+/* getrusage(who, usage): the current slice is counted first. */
 int64_t
 sys_getrusage(struct task *t, const union sysarg *a)
 {

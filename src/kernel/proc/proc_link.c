@@ -71,6 +71,8 @@ give_path(char *buf, size_t size, OWN char *path, int64_t len)
     return len;
 }
 
+/* A path is written to memory of its own, since it may be longer than the
+ * reader's buffer. */
 static int64_t
 give_dir_path(const struct vnode *dir, char *buf, size_t size)
 {
@@ -127,6 +129,7 @@ proc_cwd_follow(const struct proc_ask *a, struct vnode *ret)
     return follow_place(a, &a->of->cwd, ret);
 }
 
+/* /proc/<pid>/root: the root directory, which a process may have of its own */
 int64_t
 proc_root_link(const struct proc_ask *a, char *buf, size_t size)
 {
@@ -141,6 +144,7 @@ proc_root_follow(const struct proc_ask *a, struct vnode *ret)
     return follow_place(a, &a->of->as.root, ret);
 }
 
+/* /proc/<pid>/exe: the program; " (deleted)" if it is no longer there */
 int64_t
 proc_exe_link(const struct proc_ask *a, char *buf, size_t size)
 {

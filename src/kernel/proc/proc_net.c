@@ -50,6 +50,7 @@ put_address(struct buf *b, int domain, const struct sock_addr *a)
     buf_printf(b, ":%04X ", port);
 }
 
+/* A connection that was not accepted yet has no file, and no number. */
 static unsigned long long
 proc_net_ino_of(const struct socket *s)
 {

@@ -41,6 +41,7 @@ ticks(const struct kernel *k, int64_t cpu_ns)
 
 /* --- signals */
 
+/* The sets of signals of a task, one bit each. */
 struct signal_sets {
     uint64_t pending, blocked, ignored, caught;
 };
@@ -73,6 +74,7 @@ tty_number(const struct task *t)
     return major(rdev) << 8 | minor(rdev);
 }
 
+/* -1 without a terminal, as on Linux. */
 static int
 foreground_of(const struct task *t)
 {
@@ -133,6 +135,7 @@ proc_pid_statm(const struct proc_ask *a, struct buf *b)
 
 /* --- status */
 
+/* The letter of stat with its meaning, as status shows it. */
 static const char *
 state_text(char state)
 {
@@ -167,6 +170,7 @@ proc_pid_put_name(struct buf *b, const char *name)
     buf_puts(b, "\n");
 }
 
+/* The namespaces have the same numbers inside, as there are none. */
 static void
 put_identity(struct buf *b, const struct task *t)
 {

@@ -22,6 +22,8 @@
         name, in, S_IFLNK | 0777, DIR_NONE, NULL, NULL, link, follow \
     }
 
+/* Files whose content never changes: nothing is counted, and nothing can be
+ * configured. */
 #define NET_DEV                                                                \
     "Inter-|   Receive                                                |  "     \
     "Transmit\n"                                                               \
@@ -44,6 +46,8 @@
 
 /* clang-format off */
 const struct proc_row proc_rows[] = {
+    /* Rows with a fixed number; those without a name stand for numbered
+     * entries. */
     [PROC_ROOT] = D("", DIR_NONE, DIR_ROOT),
     [PROC_PID] = D(NULL, DIR_ROOT, DIR_PID),
     [PROC_TID] = D(NULL, DIR_TASK, DIR_TID),
@@ -51,6 +55,7 @@ const struct proc_row proc_rows[] = {
     [PROC_FDINFO] = F(NULL, DIR_FDINFO, 0400, proc_fdinfo),
     [SYSFS_ROOT] = D("", DIR_NONE, DIR_SYSFS),
 
+    /* /proc */
     L("self", DIR_ROOT, proc_self, NULL),
     L("thread-self", DIR_ROOT, proc_thread_self, NULL),
     D("sys", DIR_ROOT, DIR_SYS),
@@ -67,6 +72,7 @@ const struct proc_row proc_rows[] = {
     F("version", DIR_ROOT, 0444, proc_version),
     T("vmstat", DIR_ROOT, VMSTAT),
 
+    /* /proc/net, which is also /proc/<pid>/net */
     T("arp", DIR_NET, NET_ARP),
     T("dev", DIR_NET, NET_DEV),
     T("if_inet6", DIR_NET, NET_IF_INET6),
@@ -77,6 +83,7 @@ const struct proc_row proc_rows[] = {
     F("udp6", DIR_NET, 0444, proc_net_udp6),
     F("unix", DIR_NET, 0444, proc_net_unix),
 
+    /* /proc/sys: constants that programs read, and limits of the sandbox */
     D("fs", DIR_SYS, DIR_SYS_FS),
     D("kernel", DIR_SYS, DIR_SYS_KERNEL),
     D("net", DIR_SYS, DIR_SYS_NET),
@@ -110,6 +117,7 @@ const struct proc_row proc_rows[] = {
     T("overcommit_memory", DIR_SYS_VM, "0\n"),
     T("swappiness", DIR_SYS_VM, "60\n"),
 
+    /* /proc/<pid> */
     T("cgroup", DIR_PID, "0::/\n"),
     F("cmdline", DIR_PID, 0444, proc_pid_cmdline),
     F("comm", DIR_PID, 0444, proc_pid_comm),
@@ -134,12 +142,15 @@ const struct proc_row proc_rows[] = {
     D("task", DIR_PID, DIR_TASK),
     T("wchan", DIR_PID, "0"),
 
+    /* /proc/<pid>/task/<pid>: the only thread */
     F("cmdline", DIR_TID, 0444, proc_pid_cmdline),
     F("comm", DIR_TID, 0444, proc_pid_comm),
     F("stat", DIR_TID, 0444, proc_pid_stat),
     F("statm", DIR_TID, 0444, proc_pid_statm),
     F("status", DIR_TID, 0444, proc_pid_status),
 
+    /* /sys: one processor, the loopback interface, and a cgroup with the limits
+     * of the sandbox */
     D("block", DIR_SYSFS, DIR_SYSFS_BLOCK),
     D("class", DIR_SYSFS, DIR_SYSFS_CLASS),
     D("devices", DIR_SYSFS, DIR_SYSFS_DEVICES),

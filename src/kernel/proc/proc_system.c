@@ -99,6 +99,7 @@ proc_system_measure(const struct kernel *k, int64_t *ret_busy_ns,
     *ret_idle_ns = up > busy ? up - busy : 0;
 }
 
+/* Seconds with two decimals: hundredths are the resolution of Linux. */
 static void
 put_seconds(struct buf *b, int64_t ns, const char *after)
 {
@@ -250,6 +251,7 @@ proc_file_nr(const struct proc_ask *a, struct buf *b)
     return 0;
 }
 
+/* /proc/sys/kernel/threads-max: a process has one thread */
 int
 proc_threads_max(const struct proc_ask *a, struct buf *b)
 {

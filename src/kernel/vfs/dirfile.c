@@ -80,6 +80,8 @@ dirfile_refuse(struct dir_emit *e, const char *name, size_t len, uint64_t ino,
     return false;
 }
 
+/* Tells the end of a directory from a buffer that is too small for the next
+ * entry. */
 bool
 dirfile_has_more(struct file *f)
 {

@@ -325,6 +325,7 @@ go_up(struct vnode *v, struct find_name *f)
     return f->found ? 0 : -ENOENT;
 }
 
+/* The root of the first mount, whatever the root of a task is. */
 static bool
 is_top(const struct vnode *v)
 {

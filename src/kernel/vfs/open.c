@@ -156,6 +156,7 @@ open_place(struct opening *o, OWN struct file *f, OWN struct file **ret)
     return 0;
 }
 
+/* A file that was created by this call needs no checks. */
 static int
 finish_open(struct opening *o, OWN struct file **ret)
 {
@@ -252,6 +253,8 @@ reopen(struct opening *o, OWN struct file **ret)
     return 0;
 }
 
+/* O_CREAT | O_EXCL refuses a symbolic link at the end, even one that leads
+ * nowhere. */
 static unsigned
 walk_flags(uint32_t flags)
 {

@@ -37,6 +37,7 @@ path_step_into(struct cursor *c, const struct vnode *v)
     return vnode_getattr(v, &c->attr);
 }
 
+/* The root directory of the caller, or of the first mount for the host. */
 static int
 go_to_root(struct cursor *c)
 {
@@ -135,6 +136,7 @@ follow_link(struct cursor *c, const struct vnode *v)
     return expand_link(c, v);
 }
 
+/* Names point into the path, and are not terminated. */
 static struct name
 path_take_name(struct cursor *c)
 {

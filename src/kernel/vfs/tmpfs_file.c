@@ -36,6 +36,7 @@ tmpfs_file_read(struct file *f, struct task *t, void *buf, size_t len,
     return n;
 }
 
+/* The position moves by the bytes that were written, also in a short write. */
 static int64_t
 tmpfs_file_write(struct file *f, struct task *t, const void *buf, size_t len,
                  uint64_t *pos)
@@ -128,6 +129,7 @@ static const struct file_ops tmpfs_file_ops = {
     .release = tmpfs_file_release,
 };
 
+/* Other kinds of files are opened by the vfs, or not at all. */
 int
 tmpfs_open(struct fs *fs, const struct caller *as, uint64_t ino, uint32_t flags,
            OWN struct file **ret)

@@ -76,6 +76,7 @@ rights_get(struct task *t, int fd, struct file *f)
     return d ? d->rights : rights_of_kind(f);
 }
 
+/* The table grows like that of descriptors, and stays. */
 static int
 rights_grow(struct wasi *w, size_t need)
 {

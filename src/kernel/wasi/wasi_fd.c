@@ -141,7 +141,7 @@ wasi_fd_fdstat_set_rights(struct task *t, const uint64_t *a)
 
 /* --- closing and moving */
 
-/* fd_close(fd) */
+/* fd_close(fd): the rights go with the descriptor, also if closing fails. */
 int64_t
 wasi_fd_close(struct task *t, const uint64_t *a)
 {

@@ -178,7 +178,8 @@ wasi_path_open(struct task *t, const uint64_t *a)
 
 /* --- making and removing names */
 
-/* path_create_directory(dirfd, path, len) */
+/* path_create_directory(dirfd, path, len): WASI has no modes, so the umask
+ * decides. */
 int64_t
 wasi_path_create_directory(struct task *t, const uint64_t *a)
 {

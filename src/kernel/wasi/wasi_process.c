@@ -34,6 +34,7 @@ arguments(const struct task *t)
         (uint32_t)(skip(a->strings, a->argc) - a->strings)};
 }
 
+/* The environment begins after the last argument. */
 static struct wasi_strings
 environment(const struct task *t)
 {
@@ -61,6 +62,7 @@ wasi_process_put_strings(struct task *t, const struct wasi_strings *s,
     return r;
 }
 
+/* The program allocates this much before it asks for the strings. */
 static int
 put_sizes(struct task *t, const struct wasi_strings *s, gaddr count,
           gaddr bytes)
