@@ -15,7 +15,8 @@ check: ## all tests and lint; ends with `N passed, N failed`
 quick: ## the gate for a commit, under two minutes
 	+@tools/check all lint-format lint-layers unit unit-tree unit-engine $(if $(CLI),guest-inside)
 check-long: ## what does not fit into check
-	+@FUZZ_S=300 tools/check $(if $(CLI),e2e-long e2e-san suites-long sessions-long) fuzz
+	+@FUZZ_S=300 tools/check $(if $(CLI),e2e-long e2e-san suites-long sessions-long \
+	  userland-long) fuzz
 .PHONY: check quick check-long
 
 # Unit tests, one program each: base, kernel and host; records and trees; the engine
@@ -224,7 +225,7 @@ userland_suites := tour rpc sessions userland userland-programs differential \
 # The image that is there; `make rootfs` brings it up to date.
 build/share/wasmsand/root.tar:
 	+@$(MAKE) rootfs
-$(userland_suites) suites-short sdk install-test: | $(ROOT_IMAGE)
+$(userland_suites) userland-long suites-short sdk install-test: | $(ROOT_IMAGE)
 check-userland: ## builds the root image and tests it
 	+@tools/check rootfs $(userland_suites) $(packed_suites) suites
 tour: $(SANDBOX)
@@ -236,7 +237,9 @@ $(WHEELS): | build/sdk/venv/ready
 	@tools/cache get wheels $(wheels_inputs) -- tools/fetch-wheels \
 	  build/sdk/venv/bin/pip tests/python/wheels >/dev/null
 userland: $(SANDBOX) | $(WHEELS)
-	@WASMSAND_WHEELS=$(WHEELS) $(pytest) tests/userland
+	@WASMSAND_WHEELS=$(WHEELS) $(pytest) -m 'not long' tests/userland
+userland-long: $(SANDBOX) | $(WHEELS)
+	@WASMSAND_WHEELS=$(WHEELS) $(pytest) -m long tests/userland
 rpc: $(SANDBOX) $(e2e_programs) ## the server, as clients see it
 	@$(pytest) -m 'not long' $(wildcard tests/e2e/test_rpc_*.py)
 userland-programs: $(SANDBOX)
@@ -255,8 +258,8 @@ suites: rootfs $(SANDBOX) ## the programs' own tests, natively and inside
 suites-long: rootfs
 suites-short suites-long: suites-%: $(SANDBOX)
 	@WASM_SANDBOX=$(SANDBOX) tests/run-suite --$*
-.PHONY: check-userland tour userland userland-programs differential check-bash \
-  suites suites-short suites-long
+.PHONY: check-userland tour userland userland-long userland-programs differential \
+  check-bash suites suites-short suites-long
 
 # Fuzzing: tests/fuzz/x.c is a libFuzzer target, tests/fuzz/corpus/x its seeds.
 FUZZ_S ?= 60

@@ -1,0 +1,14 @@
+"""The build backend that the source names, as far as pip needs it for a download.
+
+pip asks the backend for the metadata of every source that it downloads. The real
+one would have to be compiled for that; the source contains the same metadata.
+"""
+import os
+import shutil
+
+
+def prepare_metadata_for_build_wheel(folder, _config=None):
+    name = "pydantic_core.dist-info"
+    os.mkdir(os.path.join(folder, name))
+    shutil.copy("PKG-INFO", os.path.join(folder, name, "METADATA"))
+    return name
