@@ -339,8 +339,9 @@ set_comm(struct task *t, const char *path)
     strncpy(t->comm, base ? base + 1 : path, sizeof t->comm - 1);
 }
 
-/* With a policy, the name of the process is that of the program: a script of
- * the guest may have any name, and must not look like a tool. */
+/* With a policy, AT_EXECFN is the path of the program and not that of a script.
+ * A multi-call program may choose its function by it, and a script of the guest
+ * may have any name. */
 int
 task_exec_prepare(struct task *t, const struct exec *e,
                   OWN struct program **ret)
@@ -359,7 +360,6 @@ task_exec_prepare(struct task *t, const struct exec *e,
         *ret = p;
     if (r < 0)
         return r;
-    /* A script of the guest's may have any name. */
     r = args_set(t, x.argv, e->envp, t->kernel->allow_tools ? x.path : e->path);
     if (r < 0) {
         program_put(p);

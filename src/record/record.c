@@ -432,7 +432,7 @@ check_file(const struct record_key *k, const void *value, size_t len)
                : r;
 }
 
-/* Commands are passed to the shell as C strings, hence without a NUL. */
+/* Commands are C strings in the library's interface, hence without a NUL. */
 static int
 record_check_command(const struct record_key *k, const void *value, size_t len)
 {
