@@ -16,7 +16,7 @@
 
 enum { SANDBOXES_MAX = 64 };
 
-struct session {
+struct resident_session {
     struct wsand_sandbox *stack[SANDBOXES_MAX];
     size_t depth; /* of the current one */
     uint64_t timeout_ms;
@@ -59,7 +59,7 @@ resident_answer(const struct wsand_output *o)
 }
 
 static int
-run_line(struct session *s, const char *line, struct wsand_error *err)
+run_line(struct resident_session *s, const char *line, struct wsand_error *err)
 {
     struct wsand_sandbox *sb = s->stack[s->depth];
     struct wsand_run run = {.size = sizeof run,
@@ -77,7 +77,7 @@ run_line(struct session *s, const char *line, struct wsand_error *err)
 }
 
 static int
-fork_sandbox(struct session *s, struct wsand_error *err)
+fork_sandbox(struct resident_session *s, struct wsand_error *err)
 {
     if (s->depth + 1 == SANDBOXES_MAX) {
         complain("shell: more than %d sandboxes", SANDBOXES_MAX);
@@ -90,7 +90,7 @@ fork_sandbox(struct session *s, struct wsand_error *err)
 }
 
 static int
-do_line(struct session *s, char *line, struct wsand_error *err)
+do_line(struct resident_session *s, char *line, struct wsand_error *err)
 {
     if (!strcmp(line, ":fork"))
         return fork_sandbox(s, err);
@@ -115,7 +115,7 @@ resident_session(struct exec_request *q)
                                        .shipped_dir = beside_find_code(),
                                        .compiler = "/proc/self/exe"};
     struct wsand_runtime *rt = NULL;
-    struct session s = {.timeout_ms = q->exec.timeout_ms};
+    struct resident_session s = {.timeout_ms = q->exec.timeout_ms};
     struct wsand_error err = {0};
     char *line = NULL;
     size_t cap = 0;

@@ -91,7 +91,7 @@ static void
 say_truncated(const struct call *q, const struct wsand_output *o,
               struct buf *to)
 {
-    const struct config *c = slot_of(q)->config;
+    const struct sandbox_config *c = slot_of(q)->config;
     const char *name = o->out_dropped ? "stdout" : "stderr";
     uint64_t max = o->out_dropped ? c->stdout_bytes : c->stderr_bytes;
 

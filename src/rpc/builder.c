@@ -54,7 +54,7 @@ builder_printf(struct builder *m, const char *format, ...)
 int
 builder_no_memory(struct builder *m)
 {
-    return fail(m->err, ENOMEM, "out of memory");
+    return report_fail(m->err, ENOMEM, "out of memory");
 }
 
 static void
@@ -118,7 +118,7 @@ add_tools(struct builder *m, const char *dir)
 {
     int r = tools_scan(dir, add_program, m);
 
-    return r < 0 ? fail_path(m->err, -r, dir) : 0;
+    return r < 0 ? report_fail_path(m->err, -r, dir) : 0;
 }
 
 static int
@@ -131,8 +131,9 @@ builder_programs(struct builder *m)
     if (shell) {
         const char *path = json_text(shell).p;
         if (access(path, F_OK) < 0)
-            return fail_path(m->err, errno, path);
-        say(m->config->srv, LOG_INFO, "shellWasmPath is not used: %s", path);
+            return report_fail_path(m->err, errno, path);
+        report_line(m->config->srv, LOG_INFO, "shellWasmPath is not used: %s",
+                    path);
     }
     int r = dir ? add_tools(m, json_text(dir).p) : 0;
     for (; r == 0 && more && *more; more++)
@@ -143,7 +144,7 @@ builder_programs(struct builder *m)
 static int
 builder_commands(struct builder *m)
 {
-    const struct config *c = m->config;
+    const struct sandbox_config *c = m->config;
 
     m->commands = calloc(c->n_extensions + 2, sizeof *m->commands);
     if (!m->commands)
@@ -215,7 +216,7 @@ builder_env(struct builder *m)
 
 /* 0: the default. */
 static uint64_t
-memory_of(const struct config *c)
+memory_of(const struct sandbox_config *c)
 {
     uint64_t given = c->srv->options->memory_bytes;
 
@@ -226,7 +227,7 @@ memory_of(const struct config *c)
 static void
 builder_numbers(struct builder *m)
 {
-    const struct config *c = m->config;
+    const struct sandbox_config *c = m->config;
     const struct server_options *so = c->srv->options;
     struct wsand_options *o = &m->o;
 
@@ -253,7 +254,8 @@ builder_options(struct builder *m)
     const struct json *user = config_value(m->config, "user");
 
     if (network && !json_is(network, JSON_FALSE))
-        return fail(m->err, EOPNOTSUPP, "network access is not built in yet");
+        return report_fail(m->err, EOPNOTSUPP,
+                           "network access is not built in yet");
     builder_numbers(m);
     m->o.keeps_bad_programs = true;
     m->o.cwd = cwd ? json_text(cwd).p : NULL;
@@ -276,7 +278,7 @@ builder_options(struct builder *m)
 }
 
 bool
-config_is_quick(const struct config *c)
+config_is_quick(const struct sandbox_config *c)
 {
     static const char *const slow[] = {"wasmDir", "shellWasmPath", "mounts"};
 
@@ -291,8 +293,8 @@ config_is_quick(const struct config *c)
 }
 
 int
-config_create_sandbox(const struct config *c, struct wsand_sandbox **ret,
-                      struct wsand_error *err)
+config_create_sandbox(const struct sandbox_config *c,
+                      struct wsand_sandbox **ret, struct wsand_error *err)
 {
     struct builder m = {.config = c, .o = {.size = sizeof m.o}, .err = err};
 

@@ -8,7 +8,7 @@
 #include "rpc/server_impl.h"
 
 struct builder {
-    const struct config *config;
+    const struct sandbox_config *config;
     struct wsand_options o;
     struct kept *kept; /* freed when the sandbox is made */
     struct wsand_mount *mounts;

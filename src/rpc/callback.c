@@ -113,8 +113,9 @@ callback_reply(struct server *srv, const struct json *object)
         return false;
     struct callback *cb = callback_take(srv, name);
     if (!cb)
-        say(srv, LOG_INFO,
-            "ignored an answer to %.32s: no such request is pending", name.p);
+        report_line(srv, LOG_INFO,
+                    "ignored an answer to %.32s: no such request is pending",
+                    name.p);
     else if (json_is(result, JSON_OBJECT))
         callback_finish(cb, result, NULL);
     else

@@ -16,7 +16,7 @@ enum {
 };
 
 const struct json *
-config_value(const struct config *c, const char *name)
+config_value(const struct sandbox_config *c, const char *name)
 {
     for (; c; c = c->base) {
         const struct json *v = json_get(c->params, name);
@@ -36,7 +36,7 @@ number_from_json(const struct json *v)
 }
 
 uint64_t
-config_number(const struct config *c, const char *name, uint64_t absent)
+config_number(const struct sandbox_config *c, const char *name, uint64_t absent)
 {
     const struct json *v = config_value(c, name);
 
@@ -44,7 +44,7 @@ config_number(const struct config *c, const char *name, uint64_t absent)
 }
 
 uint64_t
-config_limit(const struct config *c, const char *name, uint64_t absent)
+config_limit(const struct sandbox_config *c, const char *name, uint64_t absent)
 {
     for (; c; c = c->base) {
         const struct json *v = json_get(json_get(c->params, "limits"), name);
@@ -100,7 +100,7 @@ has_command(const struct json *x)
 }
 
 static bool
-read_extensions(struct config *c)
+read_extensions(struct sandbox_config *c)
 {
     const struct json *v = config_value(c, "extensions");
 
@@ -126,7 +126,7 @@ read_extensions(struct config *c)
 /* --- lifetime */
 
 static void
-read_numbers(struct config *c)
+read_numbers(struct sandbox_config *c)
 {
     const struct server_options *o = c->srv->options;
     uint64_t timeout_ms = config_number(c, "timeoutMs", o->timeout_ms);
@@ -141,33 +141,33 @@ read_numbers(struct config *c)
     c->has_storage = storage && !json_is(storage, JSON_FALSE);
 }
 
-struct config *
+struct sandbox_config *
 config_new(struct server *srv, struct message *msg, const struct json *params,
            bool is_line)
 {
-    CLEANUP(config_putp) struct config *c = calloc(1, sizeof *c);
+    CLEANUP(config_putp) struct sandbox_config *c = calloc(1, sizeof *c);
 
     if (!c)
         return NULL;
-    *c = (struct config){.refs = 1,
-                         .srv = srv,
-                         .msg = msg ? message_get(msg) : NULL,
-                         .params = params,
-                         .is_line = is_line,
-                         .base = srv->defaults};
+    *c = (struct sandbox_config){.refs = 1,
+                                 .srv = srv,
+                                 .msg = msg ? message_get(msg) : NULL,
+                                 .params = params,
+                                 .is_line = is_line,
+                                 .base = srv->defaults};
     read_numbers(c);
     return read_extensions(c) ? STEAL(c) : NULL;
 }
 
-struct config *
-config_get(struct config *c)
+struct sandbox_config *
+config_get(struct sandbox_config *c)
 {
     c->refs++;
     return c;
 }
 
 void
-config_put(struct config *c)
+config_put(struct sandbox_config *c)
 {
     if (!c || --c->refs)
         return;

@@ -10,13 +10,13 @@
 struct extension;
 struct server;
 
-struct config {
+struct sandbox_config {
     atomic_int refs;
     struct server *srv;
     struct message *msg; /* holds params */
     const struct json *params;
-    const struct config *base; /* has the parameters that are missing */
-    bool is_line;              /* for the line protocol */
+    const struct sandbox_config *base; /* has the parameters that are missing */
+    bool is_line;                      /* for the line protocol */
     uint64_t timeout_ms, line_timeout_ms, stdout_bytes, stderr_bytes,
         command_bytes, rpc_bytes;
     bool has_storage;
@@ -25,25 +25,26 @@ struct config {
 };
 
 /* params: checked, or NULL. Takes a reference to msg. NULL: no memory. */
-struct config *config_new(struct server *srv, struct message *msg,
-                          const struct json *params, bool is_line);
-struct config *config_get(struct config *c);
-void config_put(struct config *c);
-DEFINE_CLEANUP(struct config *, config_put)
+struct sandbox_config *config_new(struct server *srv, struct message *msg,
+                                  const struct json *params, bool is_line);
+struct sandbox_config *config_get(struct sandbox_config *c);
+void config_put(struct sandbox_config *c);
+DEFINE_CLEANUP(struct sandbox_config *, config_put)
 
 /* Returns a parameter of `create`, or NULL. */
-const struct json *config_value(const struct config *c, const char *name);
-uint64_t config_number(const struct config *c, const char *name,
+const struct json *config_value(const struct sandbox_config *c,
+                                const char *name);
+uint64_t config_number(const struct sandbox_config *c, const char *name,
                        uint64_t absent);
-uint64_t config_limit(const struct config *c, const char *name,
+uint64_t config_limit(const struct sandbox_config *c, const char *name,
                       uint64_t absent);
 /* Returns a number that was checked; NULL is 0. */
 uint64_t number_from_json(const struct json *v);
 
 /* Returns true if creating the sandbox neither reads nor copies host files. */
-bool config_is_quick(const struct config *c);
+bool config_is_quick(const struct sandbox_config *c);
 /* Creates a sandbox as configured. */
-int config_create_sandbox(const struct config *c, struct wsand_sandbox **ret,
-                          struct wsand_error *err);
+int config_create_sandbox(const struct sandbox_config *c,
+                          struct wsand_sandbox **ret, struct wsand_error *err);
 
 #endif

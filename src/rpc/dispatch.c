@@ -82,7 +82,8 @@ dispatch_have_root(struct server *srv)
 {
     if (srv->root)
         return true;
-    CLEANUP(config_putp) struct config *c = config_new(srv, NULL, NULL, true);
+    CLEANUP(config_putp)
+    struct sandbox_config *c = config_new(srv, NULL, NULL, true);
     return c && root_create(srv, c, NULL);
 }
 

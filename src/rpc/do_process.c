@@ -17,7 +17,7 @@
 enum { ROWS = 24, COLS = 80 };
 
 /* Kept until its sandbox is freed: the library may call back until then. */
-struct process {
+struct client_process {
     struct list link;
     struct work work; /* after its end */
     struct server *srv;
@@ -37,7 +37,7 @@ struct process {
 static void
 on_output(void *arg, uint64_t id, int stream, const void *data, size_t len)
 {
-    struct process *p = arg;
+    struct client_process *p = arg;
 
     (void)id;
     stream_on_output(&p->stream, stream, data, len);
@@ -48,7 +48,7 @@ on_output(void *arg, uint64_t id, int stream, const void *data, size_t len)
 static bool
 do_process_has_room(void *arg)
 {
-    struct process *p = arg;
+    struct client_process *p = arg;
 
     if (!writer_is_behind(&p->srv->out))
         return true;
@@ -60,7 +60,7 @@ do_process_has_room(void *arg)
 static size_t
 do_process_window(void *arg)
 {
-    struct process *p = arg;
+    struct client_process *p = arg;
 
     return stream_window(&p->stream);
 }
@@ -88,7 +88,7 @@ answer_exit(OWN struct call *q, int exit_code)
 static void
 on_exit_told(struct work *w)
 {
-    struct process *p = CONTAINER_OF(w, struct process, work);
+    struct client_process *p = CONTAINER_OF(w, struct client_process, work);
     struct list waiters;
 
     pthread_mutex_lock(&p->srv->lock);
@@ -101,7 +101,7 @@ on_exit_told(struct work *w)
 static void
 on_exit_of(void *arg, uint64_t id, int exit_code)
 {
-    struct process *p = arg;
+    struct client_process *p = arg;
 
     (void)id;
     stream_end(&p->stream);
@@ -116,11 +116,11 @@ on_exit_of(void *arg, uint64_t id, int exit_code)
 
 /* --- the table */
 
-static struct process *
+static struct client_process *
 do_process_process_new(const struct call *q)
 {
     struct slot *slot = slot_of(q);
-    struct process *p = calloc(1, sizeof *p);
+    struct client_process *p = calloc(1, sizeof *p);
 
     if (!p)
         return NULL;
@@ -142,7 +142,7 @@ do_process_process_new(const struct call *q)
 }
 
 static void
-do_process_process_free(struct process *p)
+do_process_process_free(struct client_process *p)
 {
     list_remove(&p->link);
     free(p);
@@ -152,17 +152,18 @@ void
 process_free_all(struct slot *slot)
 {
     LIST_FOR_EACH_SAFE(it, &slot->processes)
-        do_process_process_free(CONTAINER_OF(it, struct process, link));
+        do_process_process_free(CONTAINER_OF(it, struct client_process, link));
 }
 
 /* With the lock held. */
-static struct process *
+static struct client_process *
 do_process_find(const struct call *q)
 {
     uint64_t number = (uint64_t)param_int(q, "processId", 0);
 
     LIST_FOR_EACH(it, &slot_of(q)->processes) {
-        struct process *p = CONTAINER_OF(it, struct process, link);
+        struct client_process *p =
+            CONTAINER_OF(it, struct client_process, link);
         if (p->number == number)
             return p;
     }
@@ -177,7 +178,8 @@ take_stalled(struct slot *slot)
 
     pthread_mutex_lock(&slot->srv->lock);
     LIST_FOR_EACH(it, &slot->processes) {
-        struct process *p = CONTAINER_OF(it, struct process, link);
+        struct client_process *p =
+            CONTAINER_OF(it, struct client_process, link);
         if (!number && atomic_exchange(&p->is_stalled, false))
             number = p->number;
     }
@@ -200,7 +202,7 @@ process_resume_all(struct slot *slot)
 static void
 on_start(void *arg, uint64_t id)
 {
-    struct process *p = arg;
+    struct client_process *p = arg;
     struct call *q = p->starter;
 
     p->number = id;
@@ -213,14 +215,14 @@ on_start(void *arg, uint64_t id)
 }
 
 static int
-start(struct call *q, struct process *p, struct wsand_error *err)
+start(struct call *q, struct client_process *p, struct wsand_error *err)
 {
     uint64_t id;
     char **env;
 
     int r = param_env(q, "env", &env);
     if (r < 0)
-        return fail(err, -r, "out of memory");
+        return report_fail(err, -r, "out of memory");
     struct wsand_process_options o = {
         .size = sizeof o,
         .command = param_text(q, "command"),
@@ -251,7 +253,7 @@ do_process_start(struct call *q)
         answer_error(q, INVALID_PARAMS, "Missing required param: command");
         return;
     }
-    struct process *p = do_process_process_new(q);
+    struct client_process *p = do_process_process_new(q);
     if (!p) {
         answer_error(q, INTERNAL_ERROR, "Internal error: out of memory");
         return;
@@ -328,7 +330,7 @@ static void
 window_of_process(OWN struct call *q)
 {
     pthread_mutex_lock(&server_of(q)->lock);
-    struct process *p = do_process_find(q);
+    struct client_process *p = do_process_find(q);
     if (p)
         stream_add_window(&p->stream, param_int(q, "bytes", 0));
     pthread_mutex_unlock(&server_of(q)->lock);
@@ -380,7 +382,7 @@ do_process_wait(struct call *q)
     int exit_code = 0;
 
     pthread_mutex_lock(&srv->lock);
-    struct process *p = do_process_find(q);
+    struct client_process *p = do_process_find(q);
     if (p) {
         has_ended = p->has_ended;
         exit_code = p->exit_code;
@@ -402,7 +404,8 @@ process_refuse_waiters(struct slot *slot)
     list_init(&waiters);
     pthread_mutex_lock(&slot->srv->lock);
     LIST_FOR_EACH(it, &slot->processes) {
-        struct process *p = CONTAINER_OF(it, struct process, link);
+        struct client_process *p =
+            CONTAINER_OF(it, struct client_process, link);
         LIST_FOR_EACH_SAFE(w, &p->waiters) {
             list_remove(w);
             list_push_back(&waiters, w);

@@ -19,7 +19,7 @@ enum { EXIT_CANCELLED = 130 };
 static uint64_t
 do_run_timeout_of(const struct call *q)
 {
-    const struct config *c = slot_of(q)->config;
+    const struct sandbox_config *c = slot_of(q)->config;
 
     if (call_is_line(q))
         return (uint64_t)param_int(q, "time_limit_ms",
@@ -191,7 +191,7 @@ input_of(const struct call *q, struct text *ret, char **ret_owned,
         return 0;
     int r = decode_base64(*ret, ret_owned, &ret->len);
     if (r < 0)
-        return fail(err, -r, "stdin is not base64");
+        return report_fail(err, -r, "stdin is not base64");
     ret->p = *ret_owned;
     return 0;
 }
@@ -214,7 +214,7 @@ do_run_run(struct call *q, struct text command, struct wsand_output *ret,
         return r;
     if (param_env(q, "env", &env) < 0) {
         free(owned);
-        return fail(err, ENOMEM, "out of memory");
+        return report_fail(err, ENOMEM, "out of memory");
     }
     struct wsand_run x = {.size = sizeof x,
                           .command = command.p,

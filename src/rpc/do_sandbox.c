@@ -41,7 +41,7 @@ root_created(void *arg, struct wsand_sandbox *sb, const struct wsand_error *err)
     struct server *srv = m->slot->srv;
 
     if (!sb && !m->q)
-        say(srv, LOG_ERROR, "no sandbox: %s", err->message);
+        report_line(srv, LOG_ERROR, "no sandbox: %s", err->message);
     if (m->q)
         answer_status(m->q, sb ? 0 : -err->errnum, err);
     m->slot->sb = sb;
@@ -56,7 +56,7 @@ root_created(void *arg, struct wsand_sandbox *sb, const struct wsand_error *err)
 }
 
 bool
-root_create(struct server *srv, struct config *c, OWN struct call *q)
+root_create(struct server *srv, struct sandbox_config *c, OWN struct call *q)
 {
     struct root_creation *m = malloc(sizeof *m);
     struct slot *slot = m ? slot_new(srv, 0, c) : NULL;
@@ -86,7 +86,7 @@ do_create(struct call *q)
         return;
     }
     CLEANUP(config_putp)
-    struct config *c = config_new(srv, q->msg, q->params, false);
+    struct sandbox_config *c = config_new(srv, q->msg, q->params, false);
     if (c)
         (void)root_create(srv, c, q);
     else

@@ -68,7 +68,7 @@ void
 do_limits_get(struct call *q)
 {
     struct wsand_status st = do_status_of(q);
-    const struct config *c = slot_of(q)->config;
+    const struct sandbox_config *c = slot_of(q)->config;
     struct buf *b = answer_begin(q);
 
     buf_add(b, "{", 1);

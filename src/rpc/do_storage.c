@@ -107,7 +107,7 @@ on_saved(void *arg, const struct json *result, const char *error)
                            do_storage_on_freed);
         return;
     }
-    s->r = fail(&s->err, EIO, "storage.save: %s", error);
+    s->r = report_fail(&s->err, EIO, "storage.save: %s", error);
     do_storage_finish(s, SLOT_READY);
 }
 
@@ -198,12 +198,13 @@ take_state(struct storing *s, const struct json *result, const char *error)
     char *data;
 
     if (!result)
-        return fail(&s->err, EIO, "storage.load: %s", error);
+        return report_fail(&s->err, EIO, "storage.load: %s", error);
     if (!json_is(state, JSON_STRING))
-        return fail(&s->err, ENOENT, "storage.load returned no state");
+        return report_fail(&s->err, ENOENT, "storage.load returned no state");
     int r = decode_base64(json_text(state), &data, &s->len);
     if (r < 0)
-        return fail(&s->err, -r, "storage.load: the state is not base64");
+        return report_fail(&s->err, -r,
+                           "storage.load: the state is not base64");
     s->data = data;
     return 0;
 }

@@ -15,7 +15,7 @@
 #define MARGIN_NS (1000 * NS_PER_MS)
 
 static int64_t
-extension_deadline_of(const struct config *c,
+extension_deadline_of(const struct sandbox_config *c,
                       const struct wsand_call_info *info)
 {
     uint64_t ms = info->timeout_ms ? info->timeout_ms : c->timeout_ms;

@@ -8,14 +8,14 @@
 #define EXTENSIONS_COMMAND "extensions"
 
 struct extension {
-    struct config *config;
+    struct sandbox_config *config;
     const struct json *json;
     char *name, *help;
     bool has_command;
 };
 
-struct wsand_command extensions_command(const struct config *c);
-const struct extension *extension_find(const struct config *c,
+struct wsand_command extensions_command(const struct sandbox_config *c);
+const struct extension *extension_find(const struct sandbox_config *c,
                                        const char *name);
 /* Does the work of a host command: asks the client. */
 void extension_invoke(void *arg, struct wsand_call *call);

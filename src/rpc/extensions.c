@@ -12,7 +12,7 @@ static const char help[] =
     "  info NAME  description, usage, category, examples and package version\n";
 
 const struct extension *
-extension_find(const struct config *c, const char *name)
+extension_find(const struct sandbox_config *c, const char *name)
 {
     for (size_t i = 0; i < c->n_extensions; i++)
         if (!strcmp(c->extensions[i].name, name))
@@ -27,7 +27,7 @@ text_of(const struct json *v)
 }
 
 static void
-put_list(struct buf *out, const struct config *c)
+put_list(struct buf *out, const struct sandbox_config *c)
 {
     size_t width = 0;
 
@@ -61,7 +61,7 @@ put_info(struct buf *out, const struct extension *e)
 
 /* The exit status. */
 static int
-extensions_answer(const struct config *c, const char *const *argv,
+extensions_answer(const struct sandbox_config *c, const char *const *argv,
                   struct buf *out, struct buf *err)
 {
     const char *verb = argv[0] && argv[1] ? argv[1] : "--help";
@@ -102,7 +102,7 @@ invoke(void *arg, struct wsand_call *call)
 }
 
 struct wsand_command
-extensions_command(const struct config *c)
+extensions_command(const struct sandbox_config *c)
 {
     return (struct wsand_command){.name = EXTENSIONS_COMMAND,
                                   .help = help,

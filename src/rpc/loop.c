@@ -80,7 +80,8 @@ read_input(struct server *srv, int hfd)
         return true;
     if (n < 0 && n != -ECONNRESET) {
         srv->failure = -n;
-        say(srv, LOG_ERROR, "cannot read standard input: %s", strerror(-n));
+        report_line(srv, LOG_ERROR, "cannot read standard input: %s",
+                    strerror(-n));
     }
     frame_end(&srv->in);
     return false;
@@ -274,9 +275,9 @@ handle_events(struct loop *l, const struct pollfd p[N_POLLED])
 static bool
 is_busy(const struct loop *l)
 {
-    size_t own = l->srv->killer ? 1 : 0;
+    size_t n_kills = l->srv->killer ? 1 : 0;
 
-    return l->srv->peer.n_calls > own || l->has_lines;
+    return l->srv->peer.n_calls > n_kills || l->has_lines;
 }
 
 /* Of the end, if there is one due. */

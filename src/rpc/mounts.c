@@ -46,7 +46,7 @@ allowed_path(struct builder *m, const char *host_path, const char **ret)
     char *real = realpath(host_path, NULL);
 
     if (!real)
-        return fail_path(m->err, errno, host_path);
+        return report_fail_path(m->err, errno, host_path);
     *ret = builder_keep(m, real);
     if (!*ret)
         return builder_no_memory(m);
@@ -54,8 +54,8 @@ allowed_path(struct builder *m, const char *host_path, const char **ret)
         if (is_under(*ret, *dir))
             return 0;
     m->err->error_class = WSAND_CAPABILITY_DENIED;
-    return fail(m->err, EACCES, "not under a folder of --allow-mount: %s",
-                host_path);
+    return report_fail(m->err, EACCES,
+                       "not under a folder of --allow-mount: %s", host_path);
 }
 
 /* How much a host folder may grow. */
@@ -69,10 +69,10 @@ add_limit(struct builder *m, const char *guest_path, const struct json *x)
     if (!json_is_number(bytes) && !json_is_number(files))
         return 0;
     if (!json_is(json_get(x, "hostPath"), JSON_STRING))
-        return fail(m->err, EINVAL,
-                    "mounts[].limitBytes and mounts[].fileCount are for "
-                    "hostPath only: %s",
-                    guest_path);
+        return report_fail(m->err, EINVAL,
+                           "mounts[].limitBytes and mounts[].fileCount are for "
+                           "hostPath only: %s",
+                           guest_path);
     if (!VEC_ROOM(m->limits, n))
         return builder_no_memory(m);
     m->limits[n] = (struct wsand_mount_limit){
@@ -175,7 +175,7 @@ add_package(struct builder *m, const struct extension *e,
 int
 builder_python(struct builder *m)
 {
-    const struct config *c = m->config;
+    const struct sandbox_config *c = m->config;
     struct files f = {0};
     int r = 0;
 

@@ -11,7 +11,8 @@
 #include <string.h>
 
 void
-say(const struct server *srv, enum log_level level, const char *format, ...)
+report_line(const struct server *srv, enum log_level level, const char *format,
+            ...)
 {
     va_list args;
 
@@ -23,7 +24,7 @@ say(const struct server *srv, enum log_level level, const char *format, ...)
 }
 
 int
-fail(struct wsand_error *err, int errnum, const char *format, ...)
+report_fail(struct wsand_error *err, int errnum, const char *format, ...)
 {
     size_t size = sizeof err->message;
     va_list args;
@@ -37,10 +38,10 @@ fail(struct wsand_error *err, int errnum, const char *format, ...)
 }
 
 int
-fail_path(struct wsand_error *err, int errnum, const char *path)
+report_fail_path(struct wsand_error *err, int errnum, const char *path)
 {
     const char *text = strerrordesc_np(errnum);
 
-    return fail(err, errnum, "%c%s: %s", tolower((unsigned char)*text),
-                text + 1, path);
+    return report_fail(err, errnum, "%c%s: %s", tolower((unsigned char)*text),
+                       text + 1, path);
 }

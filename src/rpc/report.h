@@ -7,12 +7,12 @@
 
 struct server;
 
-void say(const struct server *srv, enum log_level level, const char *format,
-         ...) __attribute__((format(printf, 3, 4)));
+void report_line(const struct server *srv, enum log_level level,
+                 const char *format, ...) __attribute__((format(printf, 3, 4)));
 /* Sets err to "ENOENT: " and the text; returns -errnum. */
-int fail(struct wsand_error *err, int errnum, const char *format, ...)
+int report_fail(struct wsand_error *err, int errnum, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 /* Sets err to "ENOENT: no such file or directory: /path"; returns -errnum. */
-int fail_path(struct wsand_error *err, int errnum, const char *path);
+int report_fail_path(struct wsand_error *err, int errnum, const char *path);
 
 #endif

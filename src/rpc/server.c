@@ -80,7 +80,7 @@ set_defaults(struct server *srv)
         srv->defaults = config_new(srv, msg, msg->root, false);
     if (srv->defaults)
         return true;
-    say(srv, LOG_ERROR, "%s: %s", path, error);
+    report_line(srv, LOG_ERROR, "%s: %s", path, error);
     return false;
 }
 
@@ -154,7 +154,7 @@ server_init(struct server *srv, int in_hfd, int out_hfd)
     if (wsand_runtime_new(&o, &srv->rt, &err) == 0 &&
         check_memory(srv, &err) == 0)
         return !worker || worker_begin(srv);
-    say(srv, LOG_ERROR, "%s", wsand_error_text(&err));
+    report_line(srv, LOG_ERROR, "%s", wsand_error_text(&err));
     return false;
 }
 
@@ -174,7 +174,8 @@ server_check_output(struct server *srv)
     if (!error || error == EPIPE || error == ECONNRESET)
         return;
     srv->failure = error;
-    say(srv, LOG_ERROR, "cannot write standard output: %s", strerror(error));
+    report_line(srv, LOG_ERROR, "cannot write standard output: %s",
+                strerror(error));
 }
 
 static void

@@ -23,7 +23,7 @@ enum {
     RPC_BYTES = 8388608, /* of a line, unless `create` says otherwise */
 };
 
-struct config;
+struct sandbox_config;
 struct slot;
 
 struct server {
@@ -35,7 +35,7 @@ struct server {
     int signal_hfd;       /* of the signals that end the server */
     struct leader leader; /* the loop's threads */
     int64_t started_ms;
-    struct worker *worker;     /* NULL: the server is not a worker */
+    struct session_worker *worker; /* NULL: the server is not a worker */
     atomic_bool wants_fewer;   /* the loop waits until there are fewer calls */
     atomic_bool has_stalled;   /* processes wait for the client to read */
     atomic_bool rejects_calls; /* calls that have not begun are rejected */
@@ -45,8 +45,8 @@ struct server {
     int failure; /* errno of input or output, or 0 */
     struct guard guard;
     struct tidy tidy;
-    struct config *defaults; /* of the command line and its file */
-    struct slot *root;       /* NULL: not created */
+    struct sandbox_config *defaults; /* of the command line and its file */
+    struct slot *root;               /* NULL: not created */
     struct list slots[SLOT_BUCKETS];
     size_t n_slots; /* without the root */
     uint64_t last_id;

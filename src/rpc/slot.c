@@ -16,7 +16,7 @@
 #include <string.h>
 
 struct slot *
-slot_new(struct server *srv, uint64_t id, struct config *config)
+slot_new(struct server *srv, uint64_t id, struct sandbox_config *config)
 {
     struct slot *slot = calloc(1, sizeof *slot);
 
@@ -197,7 +197,7 @@ slot_create(struct slot *slot, created_fn *done, void *arg)
     struct wsand_error err = {0};
 
     if (!m) {
-        (void)fail(&err, ENOMEM, "out of memory");
+        (void)report_fail(&err, ENOMEM, "out of memory");
         done(arg, NULL, &err);
         return;
     }

@@ -16,7 +16,7 @@ struct slot {
     int64_t created_ms;
     enum slot_phase phase; /* changed by the loop only */
     struct wsand_sandbox *sb;
-    struct config *config;
+    struct sandbox_config *config;
     struct list pending;   /* calls that wait for SLOT_READY */
     struct list runs;      /* without an answer; guarded by srv->lock */
     struct list processes; /* guarded by srv->lock */
@@ -24,7 +24,8 @@ struct slot {
 };
 
 /* Returns a new one in SLOT_CREATING, in the table unless it is the root. */
-struct slot *slot_new(struct server *srv, uint64_t id, struct config *config);
+struct slot *slot_new(struct server *srv, uint64_t id,
+                      struct sandbox_config *config);
 /* Enters a phase, and serves or refuses the waiting calls accordingly. */
 void slot_settle(struct slot *slot, enum slot_phase phase);
 void slot_free(struct slot *slot);
@@ -50,6 +51,7 @@ void sandbox_free_later(struct server *srv, struct wsand_sandbox *sb,
 
 /* Creates the root sandbox; q (or NULL) is answered when it exists. False: no
  * memory, and q was answered. */
-bool root_create(struct server *srv, struct config *c, OWN struct call *q);
+bool root_create(struct server *srv, struct sandbox_config *c,
+                 OWN struct call *q);
 
 #endif

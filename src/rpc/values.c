@@ -120,14 +120,14 @@ files_from_json(const struct json *object, struct wsand_file **ret,
         bytes += BASE64_BYTES(json_value(key)->text.len);
     struct wsand_file *v = malloc((n + 1) * sizeof *v + bytes);
     if (!v)
-        return fail(err, ENOMEM, "out of memory");
+        return report_fail(err, ENOMEM, "out of memory");
     char *to = (char *)(v + n + 1);
     JSON_EACH_KEY(key, object) {
         struct text t = json_value(key)->text;
         v[i] = (struct wsand_file){.path = key->text.p, .data = to};
         if (base64_decode(t.p, t.len, to, &v[i].len) < 0) {
             free(v);
-            return fail(err, EINVAL, "not base64: %s", key->text.p);
+            return report_fail(err, EINVAL, "not base64: %s", key->text.p);
         }
         to += v[i++].len;
     }

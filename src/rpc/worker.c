@@ -20,7 +20,7 @@
 
 enum { OUT_BYTES = 64 << 10, IN_BYTES = 256 << 10, EXIT_STATE = 3 };
 
-struct worker {
+struct session_worker {
     struct server *srv;
     int hfd;
     uint64_t n_commits;
@@ -34,16 +34,16 @@ struct worker {
 /* A partly sent commit cannot be undone. The supervisor has the state before
  * it, and starts another worker. */
 static void __attribute__((noreturn))
-worker_give_up(struct worker *w, const char *what, const char *why)
+worker_give_up(struct session_worker *w, const char *what, const char *why)
 {
-    say(w->srv, LOG_ERROR, "%s: %s", what, why);
+    report_line(w->srv, LOG_ERROR, "%s: %s", what, why);
     _exit(EXIT_STATE);
 }
 
 /* --- commits */
 
 static void
-send_all(struct worker *w, const void *data, size_t len)
+send_all(struct session_worker *w, const void *data, size_t len)
 {
     const char *p = data;
 
@@ -60,14 +60,14 @@ send_all(struct worker *w, const void *data, size_t len)
 }
 
 static void
-worker_flush(struct worker *w)
+worker_flush(struct session_worker *w)
 {
     send_all(w, w->out, w->n_out);
     w->n_out = 0;
 }
 
 static void
-worker_add(struct worker *w, const void *data, size_t len)
+worker_add(struct session_worker *w, const void *data, size_t len)
 {
     if (!len)
         return;
@@ -82,8 +82,8 @@ worker_add(struct worker *w, const void *data, size_t len)
 }
 
 static void
-add_frame(struct worker *w, enum record_op op, const void *key, size_t key_len,
-          const void *value, size_t len)
+add_frame(struct session_worker *w, enum record_op op, const void *key,
+          size_t key_len, const void *value, size_t len)
 {
     const struct record_head h = {op, (uint16_t)key_len, (uint32_t)len};
     uint8_t head[RECORD_HEAD_BYTES];
@@ -98,7 +98,7 @@ static int
 put_record(void *arg, const void *key, size_t key_len, const void *value,
            size_t len)
 {
-    struct worker *w = arg;
+    struct session_worker *w = arg;
 
     w->n_records++;
     if (value)
@@ -109,7 +109,8 @@ put_record(void *arg, const void *key, size_t key_len, const void *value,
 }
 
 uint64_t
-worker_commit(struct worker *w, struct wsand_sandbox *sb, bool with_script)
+worker_commit(struct session_worker *w, struct wsand_sandbox *sb,
+              bool with_script)
 {
     const struct wsand_sink to = {put_record, w};
     struct wsand_error err = {0};
@@ -156,7 +157,7 @@ have(struct input *in, size_t n, struct wsand_error *err)
     if (n > in->cap) {
         uint8_t *p = realloc(in->p, n);
         if (!p)
-            return fail(err, ENOMEM, "out of memory");
+            return report_fail(err, ENOMEM, "out of memory");
         in->p = p;
         in->cap = n;
     }
@@ -166,7 +167,7 @@ have(struct input *in, size_t n, struct wsand_error *err)
         if (got < 0 && errno == EAGAIN)
             (void)poll(&pfd, 1, -1);
         else if (got == 0 || (got < 0 && errno != EINTR))
-            return fail(err, EIO, "the state ends early");
+            return report_fail(err, EIO, "the state ends early");
         in->len += got > 0 ? (size_t)got : 0;
     }
     return 0;
@@ -181,8 +182,8 @@ next_frame(struct input *in, struct record_head *ret, const uint8_t **ret_key,
     if (r < 0)
         return r;
     if (record_head_get(in->p + in->at, ret) < 0 || ret->op == RECORD_DELETE)
-        return fail(err, EINVAL,
-                    "not a saved state, or damaged: a malformed frame");
+        return report_fail(err, EINVAL,
+                           "not a saved state, or damaged: a malformed frame");
     in->at += RECORD_HEAD_BYTES;
     size_t n = ret->key_len + (size_t)ret->value_len;
     r = have(in, n, err);
@@ -211,8 +212,8 @@ read_state(struct input *in, struct wsand_sandbox *sb, struct wsand_state **ret,
         if (r < 0)
             return r;
         if (h.op == RECORD_END && record_end_get(key) == RECORD_BROKEN_OFF)
-            return fail(err, ECANCELED,
-                        "the transfer of the state was cancelled");
+            return report_fail(err, ECANCELED,
+                               "the transfer of the state was cancelled");
         if (h.op == RECORD_END)
             return wrong;
         if (wrong == 0 && !*ret)
@@ -232,7 +233,7 @@ do_state_load(struct call *q)
 
     in.p = malloc(in.cap);
     int r = in.p ? read_state(&in, sandbox_of(q), &st, &err)
-                 : fail(&err, ENOMEM, "out of memory");
+                 : report_fail(&err, ENOMEM, "out of memory");
     if (r == 0 && st)
         r = wsand_state_apply(STEAL(st), &err);
     wsand_state_free(st);
@@ -302,7 +303,7 @@ is_sealed(struct server *srv)
     int r = o->seal ? o->seal(&where) : 0;
 
     if (r < 0)
-        say(srv, LOG_ERROR, "cannot seal: %s: %s", where, strerror(-r));
+        report_line(srv, LOG_ERROR, "cannot seal: %s: %s", where, strerror(-r));
     return r == 0;
 }
 
@@ -311,7 +312,7 @@ worker_begin(struct server *srv)
 {
     static const char ready[] =
         "{\"jsonrpc\":\"2.0\",\"method\":\"worker.ready\"}\n";
-    struct worker *w = calloc(1, sizeof *w);
+    struct session_worker *w = calloc(1, sizeof *w);
     struct wsand_error err = {0};
 
     if (!w)
@@ -322,7 +323,7 @@ worker_begin(struct server *srv)
     if (!is_sealed(srv))
         return false;
     if (warm_up(srv->rt, &err) < 0) {
-        say(srv, LOG_ERROR, "%s", wsand_error_text(&err));
+        report_line(srv, LOG_ERROR, "%s", wsand_error_text(&err));
         return false;
     }
     writer_put(&srv->out, ready, sizeof ready - 1, false);
@@ -330,7 +331,7 @@ worker_begin(struct server *srv)
 }
 
 void
-worker_free(struct worker *w)
+worker_free(struct session_worker *w)
 {
     free(w);
 }

@@ -10,7 +10,7 @@
 
 enum { CHUNK_BYTES = 256 << 10, HEAD_BYTES = sizeof(uint32_t) };
 
-struct chunk {
+struct backlog_chunk {
     struct list link;
     size_t begin, end, cap; /* bytes that wait; of data */
     char data[];
@@ -30,14 +30,14 @@ backlog_init(struct backlog *b)
     list_init(&b->cancelled);
 }
 
-static struct chunk *
+static struct backlog_chunk *
 first_chunk(const struct backlog *b)
 {
-    return CONTAINER_OF(b->chunks.next, struct chunk, link);
+    return CONTAINER_OF(b->chunks.next, struct backlog_chunk, link);
 }
 
 static void
-drop_chunk(struct chunk *c)
+drop_chunk(struct backlog_chunk *c)
 {
     list_remove(&c->link);
     free(c);
@@ -73,15 +73,16 @@ backlog_is_empty(const struct backlog *b)
 }
 
 /* Returns the last chunk if it has space for this many bytes, or a new one. */
-static struct chunk *
+static struct backlog_chunk *
 backlog_chunk_for(struct backlog *b, size_t bytes)
 {
-    struct chunk *last = CONTAINER_OF(b->chunks.prev, struct chunk, link);
+    struct backlog_chunk *last =
+        CONTAINER_OF(b->chunks.prev, struct backlog_chunk, link);
 
     if (!list_is_empty(&b->chunks) && last->cap - last->end >= bytes)
         return last;
     size_t cap = bytes > CHUNK_BYTES ? bytes : CHUNK_BYTES;
-    struct chunk *c = malloc(sizeof *c + cap);
+    struct backlog_chunk *c = malloc(sizeof *c + cap);
     if (!c)
         return NULL;
     c->begin = c->end = 0;
@@ -98,7 +99,7 @@ backlog_put(struct backlog *b, const char *line, size_t len)
     b->is_full = len + HEAD_BYTES > BACKLOG_BYTES_MAX - b->bytes;
     if (b->is_full)
         return -ENOBUFS;
-    struct chunk *c = backlog_chunk_for(b, len + HEAD_BYTES);
+    struct backlog_chunk *c = backlog_chunk_for(b, len + HEAD_BYTES);
     if (!c)
         return -ENOMEM;
     memcpy(c->data + c->end, &head, HEAD_BYTES);
@@ -111,7 +112,7 @@ backlog_put(struct backlog *b, const char *line, size_t len)
 
 /* The line at `at`, which is moved behind it. */
 static struct text
-next_line(const struct chunk *c, size_t *at)
+next_line(const struct backlog_chunk *c, size_t *at)
 {
     uint32_t len;
 
@@ -131,7 +132,7 @@ backlog_take(struct backlog *b, const char **ret_line, size_t *ret_len)
         drop_notes(b);
         return false;
     }
-    struct chunk *c = first_chunk(b);
+    struct backlog_chunk *c = first_chunk(b);
     struct text t = next_line(c, &c->begin);
     b->bytes -= t.len + HEAD_BYTES;
     b->n_lines--;
@@ -198,7 +199,8 @@ backlog_find(const struct backlog *b, const struct wanted *w)
     char *found = NULL;
 
     LIST_FOR_EACH(it, &b->chunks) {
-        const struct chunk *c = CONTAINER_OF(it, struct chunk, link);
+        const struct backlog_chunk *c =
+            CONTAINER_OF(it, struct backlog_chunk, link);
         for (size_t at = c->begin; !found && at < c->end;)
             found = find_in_line(w, next_line(c, &at));
     }

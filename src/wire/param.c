@@ -10,13 +10,13 @@
 /* --- values */
 
 /* The context that the checks of one parameter share. */
-struct check {
+struct param_check {
     const struct param *param;
     char *error;
 };
 
 static int __attribute__((format(printf, 2, 3)))
-param_refuse(const struct check *c, const char *format, ...)
+param_refuse(const struct param_check *c, const char *format, ...)
 {
     va_list args;
     int n = snprintf(c->error, PARAM_ERROR_BYTES, "%s ", c->param->name);
@@ -29,7 +29,7 @@ param_refuse(const struct check *c, const char *format, ...)
 }
 
 static int
-check_any(const struct check *c, const struct json *v)
+check_any(const struct param_check *c, const struct json *v)
 {
     (void)c;
     (void)v;
@@ -37,13 +37,13 @@ check_any(const struct check *c, const struct json *v)
 }
 
 static int
-check_string(const struct check *c, const struct json *v)
+check_string(const struct param_check *c, const struct json *v)
 {
     return json_is(v, JSON_STRING) ? 0 : param_refuse(c, "must be a string");
 }
 
 static int
-check_text(const struct check *c, const struct json *v)
+check_text(const struct param_check *c, const struct json *v)
 {
     if (!json_is(v, JSON_STRING))
         return param_refuse(c, "must be a string");
@@ -52,7 +52,7 @@ check_text(const struct check *c, const struct json *v)
 }
 
 static int
-check_texts(const struct check *c, const struct json *v)
+check_texts(const struct param_check *c, const struct json *v)
 {
     if (!json_is(v, JSON_ARRAY))
         return param_refuse(c, "must be an array of strings");
@@ -65,8 +65,8 @@ check_texts(const struct check *c, const struct json *v)
 }
 
 static int
-check_members(const struct check *c, const struct json *v,
-              int (*check)(const struct check *, const struct json *))
+check_members(const struct param_check *c, const struct json *v,
+              int (*check)(const struct param_check *, const struct json *))
 {
     if (!json_is(v, JSON_OBJECT))
         return param_refuse(c, "must be an object of strings");
@@ -79,7 +79,7 @@ check_members(const struct check *c, const struct json *v,
 }
 
 static int
-check_env(const struct check *c, const struct json *v)
+check_env(const struct param_check *c, const struct json *v)
 {
     int r = check_members(c, v, check_text);
     if (r < 0)
@@ -91,19 +91,19 @@ check_env(const struct check *c, const struct json *v)
 }
 
 static int
-check_files(const struct check *c, const struct json *v)
+check_files(const struct param_check *c, const struct json *v)
 {
     return check_members(c, v, check_string);
 }
 
 static int
-check_object(const struct check *c, const struct json *v)
+check_object(const struct param_check *c, const struct json *v)
 {
     return json_is(v, JSON_OBJECT) ? 0 : param_refuse(c, "must be an object");
 }
 
 static int
-check_objects(const struct check *c, const struct json *v)
+check_objects(const struct param_check *c, const struct json *v)
 {
     if (!json_is(v, JSON_ARRAY))
         return param_refuse(c, "must be an array of objects");
@@ -114,13 +114,13 @@ check_objects(const struct check *c, const struct json *v)
 }
 
 static int
-check_bool(const struct check *c, const struct json *v)
+check_bool(const struct param_check *c, const struct json *v)
 {
     return json_is_bool(v) ? 0 : param_refuse(c, "must be true or false");
 }
 
 static int
-check_int(const struct check *c, const struct json *v)
+check_int(const struct param_check *c, const struct json *v)
 {
     int64_t n;
 
@@ -131,7 +131,7 @@ check_int(const struct check *c, const struct json *v)
 }
 
 static int
-check_id(const struct check *c, const struct json *v)
+check_id(const struct param_check *c, const struct json *v)
 {
     int64_t n;
 
@@ -142,7 +142,7 @@ check_id(const struct check *c, const struct json *v)
 }
 
 static int
-check_octal(const struct check *c, const struct json *v)
+check_octal(const struct param_check *c, const struct json *v)
 {
     const char *s = json_text(v).p;
     uint32_t mode;
@@ -153,13 +153,13 @@ check_octal(const struct check *c, const struct json *v)
 }
 
 static int
-check_mode(const struct check *c, const struct json *v)
+check_mode(const struct param_check *c, const struct json *v)
 {
     return json_is(v, JSON_STRING) ? check_octal(c, v) : check_int(c, v);
 }
 
 static int
-check_encoding(const struct check *c, const struct json *v)
+check_encoding(const struct param_check *c, const struct json *v)
 {
     const char *s = json_text(v).p;
 
@@ -169,7 +169,7 @@ check_encoding(const struct check *c, const struct json *v)
 }
 
 static int
-check_keep(const struct check *c, const struct json *v)
+check_keep(const struct param_check *c, const struct json *v)
 {
     const char *s = json_text(v).p;
 
@@ -178,7 +178,8 @@ check_keep(const struct check *c, const struct json *v)
     return param_refuse(c, "must be \"head\" or \"ends\"");
 }
 
-static int (*const checks[])(const struct check *c, const struct json *v) = {
+static int (*const checks[])(const struct param_check *c,
+                             const struct json *v) = {
     [ANY] = check_any,       [STRING] = check_string,
     [TEXT] = check_text,     [TEXTS] = check_texts,
     [ENV] = check_env,       [FILES] = check_files,
@@ -207,11 +208,11 @@ mode_parse(const char *s, uint32_t *ret)
 
 /* --- rows */
 
-static int param_check_path(const struct check *c, const struct json *in,
+static int param_check_path(const struct param_check *c, const struct json *in,
                             const char *path);
 
 static int
-param_check_value(const struct check *c, const struct json *v)
+param_check_value(const struct param_check *c, const struct json *v)
 {
     if (v && !json_is(v, JSON_NULL))
         return checks[c->param->type](c, v);
@@ -223,7 +224,8 @@ param_check_value(const struct check *c, const struct json *v)
 }
 
 static int
-check_each(const struct check *c, const struct json *array, const char *path)
+check_each(const struct param_check *c, const struct json *array,
+           const char *path)
 {
     JSON_EACH(element, array) {
         int r = param_check_path(c, element, path);
@@ -236,7 +238,8 @@ check_each(const struct check *c, const struct json *array, const char *path)
 /* The value at `path` (a, a.b, a[].b) in an object. The rows of the containers
  * on the way come first, so those have been checked. */
 static int
-param_check_path(const struct check *c, const struct json *in, const char *path)
+param_check_path(const struct param_check *c, const struct json *in,
+                 const char *path)
 {
     size_t n = strcspn(path, ".[");
     const struct json *v = json_get_n(in, path, n);
@@ -253,7 +256,7 @@ int
 param_check(const struct param *p, const struct json *params,
             char error[PARAM_ERROR_BYTES])
 {
-    struct check c = {p, error};
+    struct param_check c = {p, error};
 
     return param_check_path(&c, params, p->name);
 }

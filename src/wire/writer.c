@@ -23,9 +23,9 @@ open_without_waiting(int hfd)
         (fcntl(hfd, F_GETFL) & O_ACCMODE) == O_RDONLY)
         return dup(hfd);
     (void)snprintf(path, sizeof path, "/proc/self/fd/%d", hfd);
-    int own = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
-    if (own >= 0)
-        return own;
+    int opened = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+    if (opened >= 0)
+        return opened;
     (void)fcntl(hfd, F_SETFL, fcntl(hfd, F_GETFL) | O_NONBLOCK);
     return dup(hfd);
 }

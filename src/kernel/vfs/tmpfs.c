@@ -18,7 +18,7 @@ tmpfs_now(const struct tmpfs *m)
 
 /* The hit is reported once; the tree records the next one anew. */
 int64_t
-tmpfs_note(struct tmpfs *m, int64_t r)
+tmpfs_report_full(struct tmpfs *m, int64_t r)
 {
     struct tree *t = &m->tree;
 
@@ -76,7 +76,8 @@ tmpfs_setattr(struct fs *fs, uint64_t ino, const struct attr *a, unsigned what)
     struct tmpfs *m = tmpfs_of(fs);
     int64_t now_ns = what & ATTR_NOW ? a->mtime_ns : tmpfs_now(m);
 
-    return (int)tmpfs_note(m, tree_setattr(&m->tree, ino, a, what, now_ns));
+    return (int)tmpfs_report_full(m,
+                                  tree_setattr(&m->tree, ino, a, what, now_ns));
 }
 
 static int
@@ -85,7 +86,7 @@ tmpfs_create(struct fs *fs, uint64_t dir, struct name name,
 {
     struct tmpfs *m = tmpfs_of(fs);
 
-    return (int)tmpfs_note(
+    return (int)tmpfs_report_full(
         m, tree_create(&m->tree, dir, name, a, tmpfs_now(m), ret_ino));
 }
 
@@ -95,7 +96,7 @@ tmpfs_tmpfile(struct fs *fs, const struct attr *a, bool is_linkable,
 {
     struct tmpfs *m = tmpfs_of(fs);
 
-    return (int)tmpfs_note(
+    return (int)tmpfs_report_full(
         m, tree_tmpfile(&m->tree, a, is_linkable, tmpfs_now(m), ret_ino));
 }
 
@@ -106,8 +107,8 @@ tmpfs_symlink(struct fs *fs, uint64_t dir, struct name name, const char *target,
     struct tmpfs *m = tmpfs_of(fs);
     uint64_t ino;
 
-    return (int)tmpfs_note(m, tree_symlink(&m->tree, dir, name, target, len, a,
-                                           tmpfs_now(m), &ino));
+    return (int)tmpfs_report_full(m, tree_symlink(&m->tree, dir, name, target,
+                                                  len, a, tmpfs_now(m), &ino));
 }
 
 static int
@@ -115,8 +116,8 @@ tmpfs_link(struct fs *fs, uint64_t dir, struct name name, uint64_t ino)
 {
     struct tmpfs *m = tmpfs_of(fs);
 
-    return (int)tmpfs_note(m,
-                           tree_link(&m->tree, dir, name, ino, tmpfs_now(m)));
+    return (int)tmpfs_report_full(
+        m, tree_link(&m->tree, dir, name, ino, tmpfs_now(m)));
 }
 
 static int
@@ -220,7 +221,7 @@ tmpfs_set_xattr(struct fs *fs, uint64_t ino, struct xattr_name name,
 {
     struct tmpfs *m = tmpfs_of(fs);
 
-    return (int)tmpfs_note(
+    return (int)tmpfs_report_full(
         m, tree_set_xattr(&m->tree, ino, name, value, len, tmpfs_now(m)));
 }
 

@@ -48,7 +48,7 @@ tmpfs_file_write(struct file *f, struct task *t, const void *buf, size_t len,
         tree_write(&o->fs->tree, o->ino, *pos, buf, len, tmpfs_now(o->fs));
     if (n > 0)
         *pos += (uint64_t)n;
-    return tmpfs_note(o->fs, n);
+    return tmpfs_report_full(o->fs, n);
 }
 
 /* Positions beyond the end are allowed; a write there leaves a hole. */
@@ -89,7 +89,7 @@ tmpfs_file_truncate(struct file *f, uint64_t size)
 {
     struct tmpfs_file *o = f->obj;
 
-    return (int)tmpfs_note(
+    return (int)tmpfs_report_full(
         o->fs, tree_truncate(&o->fs->tree, o->ino, size, tmpfs_now(o->fs)));
 }
 
@@ -109,7 +109,7 @@ tmpfs_file_fallocate(struct file *f, int mode, uint64_t off, uint64_t len)
         r = tree_allocate(tree, o->ino, off, len, mode != 0, now);
     else
         return -EOPNOTSUPP;
-    return tmpfs_note(o->fs, r);
+    return tmpfs_report_full(o->fs, r);
 }
 
 static void

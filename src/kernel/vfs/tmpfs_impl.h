@@ -17,7 +17,7 @@ tmpfs_of(struct fs *fs)
 
 int64_t tmpfs_now(const struct tmpfs *m);
 /* Returns r, and reports that a quota was hit. */
-int64_t tmpfs_note(struct tmpfs *m, int64_t r);
+int64_t tmpfs_report_full(struct tmpfs *m, int64_t r);
 int tmpfs_open(struct fs *fs, const struct caller *as, uint64_t ino,
                uint32_t flags, OWN struct file **ret);
 
