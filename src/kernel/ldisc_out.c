@@ -10,7 +10,7 @@
 #include <string.h>
 #include <termios.h>
 
-/* The most bytes one character can become: a tab. */
+/* The maximum number of bytes that one character becomes: a tab. */
 enum { EXPANSION_MAX = 8 };
 
 static size_t

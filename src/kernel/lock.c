@@ -79,7 +79,7 @@ lock_ino_of(const struct file *f)
     return f->node.mnt ? f->node.ino : f->anon_ino;
 }
 
-/* Files without a path (memfd, pipes) are found by their anonymous number. */
+/* Files without a path, such as pipes, are found by their anonymous number. */
 static struct lock_inode *
 inode_find(const struct file *f)
 {

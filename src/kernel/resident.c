@@ -32,8 +32,8 @@ resident_set_state(struct task *t, const struct resident_state *s)
     t->umask = s->umask;
 }
 
-/* The frozen program contains the state of its task as a note. Another version
- * of the struct has another size, and is refused. */
+/* The frozen program has the state of its task in a custom section. Another
+ * version of the struct has another size, and is refused. */
 static int
 set_up(struct resident *r, struct program *p, const char *path)
 {

@@ -199,8 +199,8 @@ signal_enqueue(struct task *t, const struct siginfo_k *info)
     return 0;
 }
 
-/* A signalfd may have several watchers; the signal stays in the queue for the
- * first that reads it. */
+/* Several signalfds may watch the task; the first one that is read gets the
+ * signal. */
 static void
 tell_watchers(struct task *t, int sig)
 {

@@ -255,8 +255,8 @@ sys_chroot(struct task *t, const union sysarg *a)
 
 /* --- making and removing names */
 
-/* mknodat(dirfd, path, mode, dev): devices cannot be created, by root
- * neither. */
+/* mknodat(dirfd, path, mode, dev): devices cannot be created, not even by
+ * root. */
 int64_t
 sys_mknodat(struct task *t, const union sysarg *a)
 {
