@@ -22,7 +22,8 @@ enum { PTS_INO = 1000, TTY_GID = 5, CHUNK_MAX = 1 << 20 };
 
 /* /dev/null: reads the end of file, and accepts all bytes. */
 static int64_t
-read_null(struct file *f, struct task *t, void *buf, size_t len, uint64_t *pos)
+devfs_read_null(struct file *f, struct task *t, void *buf, size_t len,
+                uint64_t *pos)
 {
     (void)f;
     (void)t;
@@ -33,8 +34,8 @@ read_null(struct file *f, struct task *t, void *buf, size_t len, uint64_t *pos)
 }
 
 static int64_t
-write_null(struct file *f, struct task *t, const void *buf, size_t len,
-           uint64_t *pos)
+devfs_write_null(struct file *f, struct task *t, const void *buf, size_t len,
+                 uint64_t *pos)
 {
     (void)f;
     (void)t;
@@ -46,7 +47,8 @@ write_null(struct file *f, struct task *t, const void *buf, size_t len,
 /* /dev/zero: a long read returns in steps, so that it cannot hold the
  * kernel. */
 static int64_t
-read_zero(struct file *f, struct task *t, void *buf, size_t len, uint64_t *pos)
+devfs_read_zero(struct file *f, struct task *t, void *buf, size_t len,
+                uint64_t *pos)
 {
     size_t n = len < CHUNK_MAX ? len : CHUNK_MAX;
 
@@ -59,8 +61,8 @@ read_zero(struct file *f, struct task *t, void *buf, size_t len, uint64_t *pos)
 
 /* /dev/full: a disk that is always full. */
 static int64_t
-write_full(struct file *f, struct task *t, const void *buf, size_t len,
-           uint64_t *pos)
+devfs_write_full(struct file *f, struct task *t, const void *buf, size_t len,
+                 uint64_t *pos)
 {
     (void)f;
     (void)t;
@@ -73,8 +75,8 @@ write_full(struct file *f, struct task *t, const void *buf, size_t len,
 /* /dev/random and /dev/urandom: never waits, as the host's generator is
  * seeded. */
 static int64_t
-read_random(struct file *f, struct task *t, void *buf, size_t len,
-            uint64_t *pos)
+devfs_read_random(struct file *f, struct task *t, void *buf, size_t len,
+                  uint64_t *pos)
 {
     size_t n = len < CHUNK_MAX ? len : CHUNK_MAX;
 
@@ -86,7 +88,7 @@ read_random(struct file *f, struct task *t, void *buf, size_t len,
 
 /* Programs may seek in devices, which have no position. */
 static int64_t
-seek_nowhere(struct file *f, int64_t offset, int whence)
+devfs_seek_nowhere(struct file *f, int64_t offset, int whence)
 {
     (void)f;
     (void)offset;
@@ -96,27 +98,27 @@ seek_nowhere(struct file *f, int64_t offset, int whence)
 
 static const struct file_ops null_ops = {
     .kind = "null",
-    .read = read_null,
-    .write = write_null,
-    .seek = seek_nowhere,
+    .read = devfs_read_null,
+    .write = devfs_write_null,
+    .seek = devfs_seek_nowhere,
 };
 static const struct file_ops zero_ops = {
     .kind = "zero",
-    .read = read_zero,
-    .write = write_null,
-    .seek = seek_nowhere,
+    .read = devfs_read_zero,
+    .write = devfs_write_null,
+    .seek = devfs_seek_nowhere,
 };
 static const struct file_ops full_ops = {
     .kind = "full",
-    .read = read_zero,
-    .write = write_full,
-    .seek = seek_nowhere,
+    .read = devfs_read_zero,
+    .write = devfs_write_full,
+    .seek = devfs_seek_nowhere,
 };
 static const struct file_ops random_ops = {
     .kind = "random",
-    .read = read_random,
-    .write = write_null,
-    .seek = seek_nowhere,
+    .read = devfs_read_random,
+    .write = devfs_write_null,
+    .seek = devfs_seek_nowhere,
 };
 
 /* --- the table */
@@ -160,21 +162,21 @@ struct devfs {
 };
 
 static uint64_t
-ino_of_row(size_t row)
+devfs_ino(size_t row)
 {
     return row + 1;
 }
 
 /* NULL: a terminal, or no such inode. */
 static const struct row *
-row_of(uint64_t ino)
+devfs_row(uint64_t ino)
 {
     return ino >= 1 && ino <= ROW_COUNT ? &rows[ino - 1] : NULL;
 }
 
 /* Terminals come and go, so they are looked up for each operation. */
 static struct tty *
-tty_of(struct fs *fs, uint64_t ino)
+devfs_tty(struct fs *fs, uint64_t ino)
 {
     return ino >= PTS_INO
                ? tty_find(kernel_of(fs->vfs), (unsigned)(ino - PTS_INO))
@@ -185,7 +187,7 @@ tty_of(struct fs *fs, uint64_t ino)
 
 /* Numbers have no leading zeros, so each terminal has one name. */
 static int
-lookup_pts(struct fs *fs, struct name name, uint64_t *ret_ino)
+devfs_lookup_pts(struct fs *fs, struct name name, uint64_t *ret_ino)
 {
     unsigned n = 0;
 
@@ -205,15 +207,15 @@ lookup_pts(struct fs *fs, struct name name, uint64_t *ret_ino)
 static int
 devfs_lookup(struct fs *fs, uint64_t dir, struct name name, uint64_t *ret_ino)
 {
-    if (dir == ino_of_row(ROW_PTS))
-        return lookup_pts(fs, name, ret_ino);
+    if (dir == devfs_ino(ROW_PTS))
+        return devfs_lookup_pts(fs, name, ret_ino);
     if (dir != fs->root)
         return -ENOENT;
     for (size_t i = ROW_FIRST; i < ROW_COUNT; i++) {
         if (strlen(rows[i].name) != name.len ||
             memcmp(rows[i].name, name.s, name.len) != 0)
             continue;
-        *ret_ino = ino_of_row(i);
+        *ret_ino = devfs_ino(i);
         return 0;
     }
     return -ENOENT;
@@ -230,7 +232,7 @@ devfs_parent(struct fs *fs, uint64_t dir, uint64_t *ret_ino)
 
 /* A directory has its own entry, its name, and ".." of each directory in it. */
 static uint32_t
-link_count(const struct row *row)
+devfs_link_count(const struct row *row)
 {
     if (!S_ISDIR(row->mode))
         return 1;
@@ -241,8 +243,8 @@ link_count(const struct row *row)
 static int
 devfs_getattr(struct fs *fs, uint64_t ino, struct attr *ret)
 {
-    const struct row *row = row_of(ino);
-    const struct tty *tty = tty_of(fs, ino);
+    const struct row *row = devfs_row(ino);
+    const struct tty *tty = devfs_tty(fs, ino);
     int64_t born = ((const struct devfs *)fs)->born_ns;
 
     if (!row && !tty)
@@ -254,7 +256,7 @@ devfs_getattr(struct fs *fs, uint64_t ino, struct attr *ret)
         return 0;
     }
     ret->mode = row->mode;
-    ret->nlink = link_count(row);
+    ret->nlink = devfs_link_count(row);
     ret->size = row->target ? strlen(row->target) : 0;
     ret->rdev = makedev(row->major, row->minor);
     ret->gid = row->open == tty_open_current ? TTY_GID : 0;
@@ -265,7 +267,7 @@ devfs_getattr(struct fs *fs, uint64_t ino, struct attr *ret)
 static int
 devfs_setattr(struct fs *fs, uint64_t ino, const struct attr *a, unsigned what)
 {
-    struct tty *tty = tty_of(fs, ino);
+    struct tty *tty = devfs_tty(fs, ino);
 
     if (tty)
         return tty_setattr(tty, a, what);
@@ -279,7 +281,7 @@ static int64_t
 devfs_readlink(struct fs *fs, const struct caller *as, uint64_t ino, char *buf,
                size_t size)
 {
-    const struct row *row = row_of(ino);
+    const struct row *row = devfs_row(ino);
 
     (void)fs;
     (void)as;
@@ -293,7 +295,7 @@ devfs_readlink(struct fs *fs, const struct caller *as, uint64_t ino, char *buf,
 
 /* A cookie is the number of the terminal that was emitted last, plus one. */
 static int
-readdir_pts(struct fs *fs, uint64_t cookie, struct dir_emit *emit)
+devfs_readdir_pts(struct fs *fs, uint64_t cookie, struct dir_emit *emit)
 {
     char name[16];
     int n = (int)cookie;
@@ -314,13 +316,13 @@ static int
 devfs_readdir(struct fs *fs, uint64_t ino, uint64_t cookie,
               struct dir_emit *emit)
 {
-    if (ino == ino_of_row(ROW_PTS))
-        return cookie < PTS_INO ? readdir_pts(fs, cookie, emit) : 0;
+    if (ino == devfs_ino(ROW_PTS))
+        return cookie < PTS_INO ? devfs_readdir_pts(fs, cookie, emit) : 0;
     if (ino != fs->root)
         return 0;
     for (size_t i = cookie + ROW_FIRST; i < ROW_COUNT; i++)
-        if (!emit->entry(emit, rows[i].name, strlen(rows[i].name),
-                         ino_of_row(i), IFTODT(rows[i].mode), i))
+        if (!emit->entry(emit, rows[i].name, strlen(rows[i].name), devfs_ino(i),
+                         IFTODT(rows[i].mode), i))
             return 0;
     return 0;
 }
@@ -331,8 +333,8 @@ static int
 devfs_open(struct fs *fs, const struct caller *as, uint64_t ino, uint32_t flags,
            OWN struct file **ret)
 {
-    const struct row *row = row_of(ino);
-    struct tty *tty = tty_of(fs, ino);
+    const struct row *row = devfs_row(ino);
+    struct tty *tty = devfs_tty(fs, ino);
 
     if (tty)
         return tty_open(tty, task_of(as), flags, ret);
@@ -387,7 +389,7 @@ devfs_new(struct kernel *k, OWN struct fs **ret)
                         .change = &devfs_change_ops,
                         .vfs = &k->vfs,
                         .dev = ++k->vfs.next_dev,
-                        .root = ino_of_row(ROW_ROOT)};
+                        .root = devfs_ino(ROW_ROOT)};
     d->born_ns = clock_real_ns(&k->clock);
     *ret = (struct fs *)d;
     return 0;

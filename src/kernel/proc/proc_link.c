@@ -15,7 +15,7 @@
 
 /* Copies as much of a text as fits: readlink cuts. */
 static int64_t
-give(char *buf, size_t size, const char *text, size_t len)
+proc_link_give(char *buf, size_t size, const char *text, size_t len)
 {
     size_t n = len < size ? len : size;
 
@@ -32,7 +32,7 @@ proc_self(const struct proc_ask *a, char *buf, size_t size)
     if (!a->reader)
         return -ENOENT;
     int n = snprintf(text, sizeof text, "%d", a->reader->pid);
-    return give(buf, size, text, (size_t)n);
+    return proc_link_give(buf, size, text, (size_t)n);
 }
 
 /* /proc/thread-self: the only thread of the reader */
@@ -45,7 +45,7 @@ proc_thread_self(const struct proc_ask *a, char *buf, size_t size)
         return -ENOENT;
     int pid = a->reader->pid;
     int n = snprintf(text, sizeof text, "%d/task/%d", pid, pid);
-    return give(buf, size, text, (size_t)n);
+    return proc_link_give(buf, size, text, (size_t)n);
 }
 
 int64_t
@@ -54,19 +54,19 @@ proc_mounts_link(const struct proc_ask *a, char *buf, size_t size)
     static const char text[] = "self/mounts";
 
     (void)a;
-    return give(buf, size, text, sizeof text - 1);
+    return proc_link_give(buf, size, text, sizeof text - 1);
 }
 
 /* --- paths */
 
 /* Copies the text in `path`, which is freed. `len` may be -errno. */
 static int64_t
-give_path(char *buf, size_t size, OWN char *path, int64_t len)
+proc_link_give_path(char *buf, size_t size, OWN char *path, int64_t len)
 {
     if (len == -ERANGE)
         len = -ENAMETOOLONG;
     if (len >= 0)
-        len = give(buf, size, path, (size_t)len);
+        len = proc_link_give(buf, size, path, (size_t)len);
     free(path);
     return len;
 }
@@ -74,33 +74,34 @@ give_path(char *buf, size_t size, OWN char *path, int64_t len)
 /* A path is written to memory of its own, since it may be longer than the
  * reader's buffer. */
 static int64_t
-give_dir_path(const struct vnode *dir, char *buf, size_t size)
+proc_link_give_dir(const struct vnode *dir, char *buf, size_t size)
 {
     char *path = malloc(PATH_BYTES_MAX);
 
     if (!path)
         return -ENOMEM;
     int64_t len = vnode_path(dir, path, PATH_BYTES_MAX);
-    return give_path(buf, size, path, len);
+    return proc_link_give_path(buf, size, path, len);
 }
 
 /* Writes the path of `node`, which was found as `name` in `dir`. A file that is
  * no longer there is marked as deleted. */
 static int64_t
-give_file_path(const struct vnode *dir, const char *name,
-               const struct vnode *node, char *buf, size_t size)
+proc_link_give_file(const struct vnode *dir, const char *name,
+                    const struct vnode *node, char *buf, size_t size)
 {
     char *path = malloc(PATH_BYTES_MAX);
 
     if (!path)
         return -ENOMEM;
     int64_t len = vnode_path_in(dir, name, node, path, PATH_BYTES_MAX);
-    return give_path(buf, size, path, len);
+    return proc_link_give_path(buf, size, path, len);
 }
 
 /* A zombie has no places any more. */
 static int
-follow_place(const struct proc_ask *a, const struct vnode *v, struct vnode *ret)
+proc_link_follow(const struct proc_ask *a, const struct vnode *v,
+                 struct vnode *ret)
 {
     if (a->of->is_zombie || !v->mnt)
         return -ENOENT;
@@ -117,16 +118,16 @@ proc_cwd_link(const struct proc_ask *a, char *buf, size_t size)
 
     if (of->is_zombie || !of->cwd.mnt)
         return -ENOENT;
-    int64_t n = give_dir_path(&of->cwd, buf, size);
+    int64_t n = proc_link_give_dir(&of->cwd, buf, size);
     if (n != -ENOENT || !of->cwd_dir.mnt)
         return n;
-    return give_file_path(&of->cwd_dir, of->cwd_name, &of->cwd, buf, size);
+    return proc_link_give_file(&of->cwd_dir, of->cwd_name, &of->cwd, buf, size);
 }
 
 int
 proc_cwd_follow(const struct proc_ask *a, struct vnode *ret)
 {
-    return follow_place(a, &a->of->cwd, ret);
+    return proc_link_follow(a, &a->of->cwd, ret);
 }
 
 /* /proc/<pid>/root: the root directory, which a process may have of its own */
@@ -135,13 +136,13 @@ proc_root_link(const struct proc_ask *a, char *buf, size_t size)
 {
     if (a->of->is_zombie || !a->of->as.root.mnt)
         return -ENOENT;
-    return give_dir_path(&a->of->as.root, buf, size);
+    return proc_link_give_dir(&a->of->as.root, buf, size);
 }
 
 int
 proc_root_follow(const struct proc_ask *a, struct vnode *ret)
 {
-    return follow_place(a, &a->of->as.root, ret);
+    return proc_link_follow(a, &a->of->as.root, ret);
 }
 
 /* /proc/<pid>/exe: the program; " (deleted)" if it is no longer there */
@@ -152,13 +153,13 @@ proc_exe_link(const struct proc_ask *a, char *buf, size_t size)
 
     if (t->is_zombie || !t->exe.mnt)
         return -ENOENT;
-    return give_file_path(&t->exe_dir, t->exe_name, &t->exe, buf, size);
+    return proc_link_give_file(&t->exe_dir, t->exe_name, &t->exe, buf, size);
 }
 
 int
 proc_exe_follow(const struct proc_ask *a, struct vnode *ret)
 {
-    return follow_place(a, &a->of->exe, ret);
+    return proc_link_follow(a, &a->of->exe, ret);
 }
 
 /* --- descriptors */
@@ -166,7 +167,7 @@ proc_exe_follow(const struct proc_ask *a, struct vnode *ret)
 /* Writes the text for a file without a path, such as "pipe:[12]". Kinds with a
  * colon of their own are shown as they are. */
 static int64_t
-give_kind(const struct file *f, char *buf, size_t size)
+proc_link_give_kind(const struct file *f, char *buf, size_t size)
 {
     const char *kind = f->ops->kind ? f->ops->kind : "anon_inode";
     char text[80];
@@ -174,7 +175,7 @@ give_kind(const struct file *f, char *buf, size_t size)
     int n = strchr(kind, ':') ? snprintf(text, sizeof text, "%s", kind)
                               : snprintf(text, sizeof text, "%s:[%llu]", kind,
                                          (unsigned long long)f->anon_ino);
-    return give(buf, size, text, (size_t)n);
+    return proc_link_give(buf, size, text, (size_t)n);
 }
 
 /* A file that was opened by a path shows that path; others show what they
@@ -187,10 +188,10 @@ proc_fd_link(const struct proc_ask *a, char *buf, size_t size)
     if (!f)
         return -ENOENT;
     if (!f->node.mnt)
-        return give_kind(f, buf, size);
+        return proc_link_give_kind(f, buf, size);
     if (f->name && f->dir.mnt)
-        return give_file_path(&f->dir, f->name, &f->node, buf, size);
-    return give_dir_path(&f->node, buf, size);
+        return proc_link_give_file(&f->dir, f->name, &f->node, buf, size);
+    return proc_link_give_dir(&f->node, buf, size);
 }
 
 /* -ENXIO tells the caller that the open file itself is the target. */

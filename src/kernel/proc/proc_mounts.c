@@ -23,7 +23,7 @@ proc_mount_id(const struct kernel *k, const struct mount *m)
 /* Writes a field with spaces and similar characters as octal escapes, so that
  * fields stay apart. */
 static void
-put_escaped(struct buf *b, const char *s)
+proc_mounts_put(struct buf *b, const char *s)
 {
     for (; *s; s++)
         if (strchr(" \t\n\\#", *s))
@@ -33,7 +33,7 @@ put_escaped(struct buf *b, const char *s)
 }
 
 static const char *
-options_of(const struct mount *m)
+proc_mounts_options(const struct mount *m)
 {
     return m->read_only ? "ro" : "rw";
 }
@@ -44,10 +44,11 @@ proc_mounts(const struct proc_ask *a, struct buf *b)
 {
     LIST_FOR_EACH(it, &a->kernel->vfs.mounts) {
         const struct mount *m = CONTAINER_OF(it, struct mount, link);
-        put_escaped(b, m->source);
+        proc_mounts_put(b, m->source);
         buf_puts(b, " ");
-        put_escaped(b, m->path);
-        buf_printf(b, " %s %s,relatime 0 0\n", m->fs->ops->name, options_of(m));
+        proc_mounts_put(b, m->path);
+        buf_printf(b, " %s %s,relatime 0 0\n", m->fs->ops->name,
+                   proc_mounts_options(m));
     }
     return 0;
 }
@@ -64,19 +65,20 @@ proc_mountinfo(const struct proc_ask *a, struct buf *b)
         int parent = m->parent ? proc_mount_id(k, m->parent) : 1;
         buf_printf(b, "%d %d %u:%u ", proc_mount_id(k, m), parent,
                    major(m->fs->dev), minor(m->fs->dev));
-        put_escaped(b, m->is_bind ? m->path : "/");
+        proc_mounts_put(b, m->is_bind ? m->path : "/");
         buf_puts(b, " ");
-        put_escaped(b, m->path);
-        buf_printf(b, " %s,relatime - %s ", options_of(m), m->fs->ops->name);
-        put_escaped(b, m->source);
-        buf_printf(b, " %s\n", options_of(m));
+        proc_mounts_put(b, m->path);
+        buf_printf(b, " %s,relatime - %s ", proc_mounts_options(m),
+                   m->fs->ops->name);
+        proc_mounts_put(b, m->source);
+        buf_printf(b, " %s\n", proc_mounts_options(m));
     }
     return 0;
 }
 
 /* Each kind of file system is listed once. */
 static bool
-was_listed(const struct kernel *k, const struct mount *m)
+proc_mounts_was_listed(const struct kernel *k, const struct mount *m)
 {
     LIST_FOR_EACH(it, &k->vfs.mounts) {
         const struct mount *other = CONTAINER_OF(it, struct mount, link);
@@ -93,7 +95,7 @@ proc_filesystems(const struct proc_ask *a, struct buf *b)
 {
     LIST_FOR_EACH(it, &a->kernel->vfs.mounts) {
         const struct mount *m = CONTAINER_OF(it, struct mount, link);
-        if (!was_listed(a->kernel, m))
+        if (!proc_mounts_was_listed(a->kernel, m))
             buf_printf(b, "nodev\t%s\n", m->fs->ops->name);
     }
     return 0;

@@ -15,7 +15,7 @@ enum {
 
 /* A connection whose peer is gone waits to be closed. */
 static unsigned
-state_of(const struct socket *s)
+proc_net_state(const struct socket *s)
 {
     switch (s->state) {
     case SOCK_LISTENING:
@@ -33,7 +33,7 @@ state_of(const struct socket *s)
 /* Writes an address and a port. The words of the address are in the order of
  * the machine, as Linux prints them. */
 static void
-put_address(struct buf *b, int domain, const struct sock_addr *a)
+proc_net_put_address(struct buf *b, int domain, const struct sock_addr *a)
 {
     uint32_t words[4] = {0};
     unsigned port = 0;
@@ -60,7 +60,7 @@ proc_net_ino_of(const struct socket *s)
 /* Returns true if the socket has a row. An unconnected stream socket has
  * none. */
 static bool
-is_listed(const struct socket *s, int domain, int type)
+proc_net_is_listed(const struct socket *s, int domain, int type)
 {
     if (s->domain != domain || s->type != type)
         return false;
@@ -69,7 +69,7 @@ is_listed(const struct socket *s, int domain, int type)
 
 /* The columns are those of Linux; programs parse them by position. */
 static int
-list_inet(const struct proc_ask *a, struct buf *b, int domain, int type)
+proc_net_list(const struct proc_ask *a, struct buf *b, int domain, int type)
 {
     bool is_udp = type == SOCK_DGRAM;
     const int wide = domain == AF_INET6 ? 38 : 14;
@@ -84,15 +84,15 @@ list_inet(const struct proc_ask *a, struct buf *b, int domain, int type)
         return 0;
     LIST_FOR_EACH(it, &a->kernel->net->sockets) {
         const struct socket *s = CONTAINER_OF(it, struct socket, all);
-        if (!is_listed(s, domain, type))
+        if (!proc_net_is_listed(s, domain, type))
             continue;
         size_t waiting =
             s->state == SOCK_LISTENING ? s->n_pending : socket_readable(s);
         buf_printf(b, "%4d: ", n++);
-        put_address(b, domain, &s->local);
-        put_address(b, domain, &s->remote);
+        proc_net_put_address(b, domain, &s->local);
+        proc_net_put_address(b, domain, &s->remote);
         buf_printf(b, "%02X 00000000:%08zX 00:00000000 00000000 %5u",
-                   state_of(s), waiting, s->cred.uid);
+                   proc_net_state(s), waiting, s->cred.uid);
         buf_printf(b, "        0 %llu %s\n", proc_net_ino_of(s),
                    is_udp ? "2 0000000000000000 0"
                           : "1 0000000000000000 100 0 0 10 0");
@@ -103,31 +103,31 @@ list_inet(const struct proc_ask *a, struct buf *b, int domain, int type)
 int
 proc_net_tcp(const struct proc_ask *a, struct buf *b)
 {
-    return list_inet(a, b, AF_INET, SOCK_STREAM);
+    return proc_net_list(a, b, AF_INET, SOCK_STREAM);
 }
 
 int
 proc_net_tcp6(const struct proc_ask *a, struct buf *b)
 {
-    return list_inet(a, b, AF_INET6, SOCK_STREAM);
+    return proc_net_list(a, b, AF_INET6, SOCK_STREAM);
 }
 
 int
 proc_net_udp(const struct proc_ask *a, struct buf *b)
 {
-    return list_inet(a, b, AF_INET, SOCK_DGRAM);
+    return proc_net_list(a, b, AF_INET, SOCK_DGRAM);
 }
 
 int
 proc_net_udp6(const struct proc_ask *a, struct buf *b)
 {
-    return list_inet(a, b, AF_INET6, SOCK_DGRAM);
+    return proc_net_list(a, b, AF_INET6, SOCK_DGRAM);
 }
 
 /* Writes a name as lsof and netstat expect it: an abstract one begins with
  * '@'. */
 static void
-put_unix_name(struct buf *b, const struct sock_addr *a)
+proc_net_put_name(struct buf *b, const struct sock_addr *a)
 {
     const size_t head = offsetof(struct sockaddr_un, sun_path);
     const char *path = a->un.sun_path;
@@ -160,7 +160,7 @@ proc_net_unix(const struct proc_ask *a, struct buf *b)
                    "0000000000000000: 00000002 00000000 %08X %04X %02X %5llu",
                    s->state == SOCK_LISTENING ? ACCEPTS : 0, s->type, state,
                    proc_net_ino_of(s));
-        put_unix_name(b, &s->local);
+        proc_net_put_name(b, &s->local);
         buf_puts(b, "\n");
     }
     return 0;

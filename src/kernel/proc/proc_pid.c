@@ -34,7 +34,7 @@ proc_task_state(const struct task *t)
 /* Converts to clock ticks of 10 ms. A deterministic sandbox shows 0: real time
  * must not be visible there. */
 static int64_t
-ticks(const struct kernel *k, int64_t cpu_ns)
+proc_pid_ticks(const struct kernel *k, int64_t cpu_ns)
 {
     return k->clock.is_virtual ? 0 : cpu_ns / TICK_NS;
 }
@@ -47,7 +47,7 @@ struct signal_sets {
 };
 
 static struct signal_sets
-signal_sets(const struct task *t)
+proc_pid_signal_sets(const struct task *t)
 {
     struct signal_sets s = {.pending = t->sig.pending, .blocked = t->sig.mask};
 
@@ -66,7 +66,7 @@ signal_sets(const struct task *t)
 /* Returns the device number in the old form, which the kernel prints in
  * decimal. */
 static unsigned
-tty_number(const struct task *t)
+proc_pid_tty(const struct task *t)
 {
     if (!t->ctty)
         return 0;
@@ -76,7 +76,7 @@ tty_number(const struct task *t)
 
 /* -1 without a terminal, as on Linux. */
 static int
-foreground_of(const struct task *t)
+proc_pid_foreground(const struct task *t)
 {
     int32_t pgid = t->ctty ? tty_foreground(t->ctty) : 0;
 
@@ -85,10 +85,10 @@ foreground_of(const struct task *t)
 
 /* The old format shows the first 31 signals only. */
 static void
-put_signals(struct buf *b, const struct task *t)
+proc_pid_put_signals(struct buf *b, const struct task *t)
 {
     const uint64_t shown = 0x7fffffff;
-    struct signal_sets s = signal_sets(t);
+    struct signal_sets s = proc_pid_signal_sets(t);
 
     buf_printf(b, "%llu %llu %llu %llu ",
                (unsigned long long)(s.pending & shown),
@@ -107,17 +107,17 @@ proc_pid_stat(const struct proc_ask *a, struct buf *b)
 
     buf_printf(b, "%d (%s) %c %d %d %d %u %d ", t->pid, t->comm,
                proc_task_state(t), t->parent ? t->parent->pid : 0, t->pgid,
-               t->sid, tty_number(t), foreground_of(t));
+               t->sid, proc_pid_tty(t), proc_pid_foreground(t));
     buf_printf(b, "4194304 0 0 0 0 %lld 0 %lld 0 ",
-               (long long)ticks(k, t->usage.cpu_ns),
-               (long long)ticks(k, t->children_usage.cpu_ns));
+               (long long)proc_pid_ticks(k, t->usage.cpu_ns),
+               (long long)proc_pid_ticks(k, t->children_usage.cpu_ns));
     buf_printf(b, "%d %d 1 0 %lld %llu %llu %llu ", 20 + t->nice, t->nice,
                (long long)(t->start_ns / TICK_NS),
                (unsigned long long)t->memory_bytes,
                (unsigned long long)(t->memory_bytes / PAGE_BYTES),
                (unsigned long long)t->rlimits[RLIMIT_RSS].cur);
     buf_puts(b, "0 0 0 0 0 ");
-    put_signals(b, t);
+    proc_pid_put_signals(b, t);
     buf_printf(b, "0 0 0 %d 0 0 0 0 0 0 0 0 0 0 0 0 0 %d\n", SIGCHLD,
                t->is_zombie ? t->exit_status : 0);
     return 0;
@@ -137,7 +137,7 @@ proc_pid_statm(const struct proc_ask *a, struct buf *b)
 
 /* The letter of stat with its meaning, as status shows it. */
 static const char *
-state_text(char state)
+proc_pid_state_text(char state)
 {
     static const struct {
         char c;
@@ -172,7 +172,7 @@ proc_pid_put_name(struct buf *b, const char *name)
 
 /* The namespaces have the same numbers inside, as there are none. */
 static void
-put_identity(struct buf *b, const struct task *t)
+proc_pid_put_ids(struct buf *b, const struct task *t)
 {
     const struct cred *c = &t->as.cred;
 
@@ -180,8 +180,8 @@ put_identity(struct buf *b, const struct task *t)
     buf_printf(b,
                "Umask:\t%04o\nState:\t%s\nTgid:\t%d\nNgid:\t0\nPid:\t%d\n"
                "PPid:\t%d\nTracerPid:\t0\n",
-               t->umask, state_text(proc_task_state(t)), t->pid, t->pid,
-               t->parent ? t->parent->pid : 0);
+               t->umask, proc_pid_state_text(proc_task_state(t)), t->pid,
+               t->pid, t->parent ? t->parent->pid : 0);
     buf_printf(b,
                "Uid:\t%u\t%u\t%u\t%u\nGid:\t%u\t%u\t%u\t%u\nFDSize:\t%zu\n"
                "Groups:\t",
@@ -220,11 +220,11 @@ int
 proc_pid_status(const struct proc_ask *a, struct buf *b)
 {
     const struct task *t = a->of;
-    struct signal_sets s = signal_sets(t);
+    struct signal_sets s = proc_pid_signal_sets(t);
     unsigned long long switches =
         a->kernel->clock.is_virtual ? 0 : (unsigned long long)t->usage.switches;
 
-    put_identity(b, t);
+    proc_pid_put_ids(b, t);
     proc_pid_put_memory(b, t);
     buf_printf(b,
                "Threads:\t1\nSigQ:\t%llu/%llu\nSigPnd:\t%016llx\n"
@@ -252,7 +252,7 @@ proc_pid_status(const struct proc_ask *a, struct buf *b)
 
 /* Returns the position after the first n strings of the arguments. */
 static size_t
-end_of_strings(const struct args *args, uint32_t n)
+proc_pid_end_of_strings(const struct args *args, uint32_t n)
 {
     size_t at = 0;
 
@@ -270,7 +270,7 @@ proc_pid_cmdline(const struct proc_ask *a, struct buf *b)
     if (a->of == a->kernel->init)
         buf_add(b, "init", sizeof "init");
     else if (!a->of->is_zombie && args->strings)
-        buf_add(b, args->strings, end_of_strings(args, args->argc));
+        buf_add(b, args->strings, proc_pid_end_of_strings(args, args->argc));
     return 0;
 }
 
@@ -282,8 +282,8 @@ proc_pid_environ(const struct proc_ask *a, struct buf *b)
 
     if (a->of->is_zombie || !args->strings)
         return 0;
-    size_t from = end_of_strings(args, args->argc);
-    size_t to = end_of_strings(args, args->argc + args->envc);
+    size_t from = proc_pid_end_of_strings(args, args->argc);
+    size_t to = proc_pid_end_of_strings(args, args->argc + args->envc);
     buf_add(b, args->strings + from, to - from);
     return 0;
 }
@@ -299,7 +299,7 @@ proc_pid_comm(const struct proc_ask *a, struct buf *b)
 /* --- limits, memory, input and output */
 
 static void
-put_limit(struct buf *b, uint64_t value)
+proc_pid_put_limit(struct buf *b, uint64_t value)
 {
     if (value == RLIM_INFINITY)
         buf_printf(b, "%-20s ", "unlimited");
@@ -338,8 +338,8 @@ proc_pid_limits(const struct proc_ask *a, struct buf *b)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const struct rlimit_k *l = &a->of->rlimits[rows[i].id];
         buf_printf(b, "%-25s ", rows[i].name);
-        put_limit(b, l->cur);
-        put_limit(b, l->max);
+        proc_pid_put_limit(b, l->cur);
+        proc_pid_put_limit(b, l->max);
         buf_printf(b, "%-10s\n", rows[i].unit);
     }
     return 0;

@@ -8,7 +8,7 @@
 enum { KB = 1024, TICK_NS = 10000000, CS_PER_S = 100 };
 
 static unsigned long long
-kb(uint64_t bytes)
+proc_system_kb(uint64_t bytes)
 {
     return bytes / KB;
 }
@@ -58,7 +58,7 @@ proc_meminfo(const struct proc_ask *a, struct buf *b)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         int pad = 15 - (int)strlen(rows[i].name);
         buf_printf(b, "%s:%*s%8llu kB\n", rows[i].name, pad > 0 ? pad : 0, "",
-                   kb(rows[i].bytes));
+                   proc_system_kb(rows[i].bytes));
     }
     return 0;
 }
@@ -101,7 +101,7 @@ proc_system_measure(const struct kernel *k, int64_t *ret_busy_ns,
 
 /* Seconds with two decimals: hundredths are the resolution of Linux. */
 static void
-put_seconds(struct buf *b, int64_t ns, const char *after)
+proc_system_put_seconds(struct buf *b, int64_t ns, const char *after)
 {
     int64_t cs = ns / TICK_NS;
 
@@ -116,14 +116,14 @@ proc_uptime(const struct proc_ask *a, struct buf *b)
     int64_t busy, idle;
 
     proc_system_measure(a->kernel, &busy, &idle);
-    put_seconds(b, clock_mono_ns(&a->kernel->clock), " ");
-    put_seconds(b, idle, "\n");
+    proc_system_put_seconds(b, clock_mono_ns(&a->kernel->clock), " ");
+    proc_system_put_seconds(b, idle, "\n");
     return 0;
 }
 
 /* Running and all processes; init counts as well. */
 static void
-count_tasks(const struct kernel *k, int *ret_running, int *ret_all)
+proc_system_count_tasks(const struct kernel *k, int *ret_running, int *ret_all)
 {
     *ret_running = *ret_all = 0;
     LIST_FOR_EACH(it, &k->tasks) {
@@ -139,7 +139,7 @@ proc_loadavg(const struct proc_ask *a, struct buf *b)
 {
     int running, all;
 
-    count_tasks(a->kernel, &running, &all);
+    proc_system_count_tasks(a->kernel, &running, &all);
     buf_printf(b, "0.00 0.00 0.00 %d/%d %d\n", running, all,
                a->kernel->last_pid);
     return 0;
@@ -164,7 +164,7 @@ proc_stat(const struct proc_ask *a, struct buf *b)
     int running, all;
 
     proc_system_measure(k, &busy, &idle);
-    count_tasks(k, &running, &all);
+    proc_system_count_tasks(k, &running, &all);
     born = clock_real_ns(&k->clock) - clock_mono_ns(&k->clock);
     long long user = busy / TICK_NS, rest = idle / TICK_NS;
     buf_printf(b, "cpu  %lld 0 0 %lld 0 0 0 0 0 0\n", user, rest);
@@ -197,7 +197,7 @@ proc_osrelease(const struct proc_ask *a, struct buf *b)
 
 /* Version 4, variant 1: six bits are fixed, and all others random. */
 static void
-put_uuid(struct buf *b, const uint8_t id[16])
+proc_system_put_uuid(struct buf *b, const uint8_t id[16])
 {
     for (int i = 0; i < 16; i++) {
         uint8_t v = id[i];
@@ -218,7 +218,7 @@ proc_uuid(const struct proc_ask *a, struct buf *b)
     uint8_t id[16];
 
     rng_fill(&a->kernel->rng, id, sizeof id);
-    put_uuid(b, id);
+    proc_system_put_uuid(b, id);
     return 0;
 }
 
@@ -226,7 +226,7 @@ proc_uuid(const struct proc_ask *a, struct buf *b)
 int
 proc_boot_id(const struct proc_ask *a, struct buf *b)
 {
-    put_uuid(b, a->procfs->boot_id);
+    proc_system_put_uuid(b, a->procfs->boot_id);
     return 0;
 }
 

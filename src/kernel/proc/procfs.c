@@ -40,7 +40,7 @@ procfs_needs_task(const struct proc_row *row)
  * descriptor is gone. Any number may arrive here: a saved state can name one.
  */
 static int
-decode(struct fs *fs, uint64_t ino, struct place *p, struct proc_ask *a)
+procfs_decode(struct fs *fs, uint64_t ino, struct place *p, struct proc_ask *a)
 {
     p->pid = (int32_t)(ino >> 40);
     p->row = ino >> 32 & 0xff;
@@ -60,7 +60,7 @@ decode(struct fs *fs, uint64_t ino, struct place *p, struct proc_ask *a)
 /* Several rows may be the same directory; the first one serves as its
  * parent. */
 static size_t
-row_of_dir(enum proc_dir dir)
+procfs_row_of_dir(enum proc_dir dir)
 {
     for (size_t i = PROC_ROOT; i < proc_row_count; i++)
         if (proc_rows[i].is == dir)
@@ -72,7 +72,7 @@ row_of_dir(enum proc_dir dir)
 
 /* Numbers have no leading zeros, so each entry has one name. */
 static int
-parse_number(struct name name)
+procfs_parse(struct name name)
 {
     int n = 0;
 
@@ -89,8 +89,8 @@ parse_number(struct name name)
 /* Finds entry n of a directory with numbered entries. Returns false if there is
  * none. */
 static bool
-find_number(const struct proc_ask *a, const struct place *dir, int n,
-            struct place *ret)
+procfs_find_number(const struct proc_ask *a, const struct place *dir, int n,
+                   struct place *ret)
 {
     switch (proc_rows[dir->row].is) {
     case DIR_ROOT:
@@ -118,12 +118,12 @@ procfs_lookup(struct fs *fs, uint64_t dir, struct name name, uint64_t *ret_ino)
     struct place at, found;
     struct proc_ask a;
 
-    int r = decode(fs, dir, &at, &a);
+    int r = procfs_decode(fs, dir, &at, &a);
     if (r < 0)
         return r;
-    int n = parse_number(name);
+    int n = procfs_parse(name);
     if (n >= 0) {
-        if (!find_number(&a, &at, n, &found))
+        if (!procfs_find_number(&a, &at, n, &found))
             return -ENOENT;
         *ret_ino = procfs_ino_of(found);
         return 0;
@@ -148,7 +148,7 @@ procfs_parent(struct fs *fs, uint64_t dir, uint64_t *ret_ino)
     struct place at;
     struct proc_ask a;
 
-    int r = decode(fs, dir, &at, &a);
+    int r = procfs_decode(fs, dir, &at, &a);
     if (r < 0)
         return r;
     enum proc_dir up = proc_rows[at.row].in;
@@ -157,8 +157,8 @@ procfs_parent(struct fs *fs, uint64_t dir, uint64_t *ret_ino)
         return 0;
     }
     bool is_top = up == DIR_ROOT;
-    *ret_ino =
-        procfs_ino_of((struct place){is_top ? 0 : at.pid, row_of_dir(up), 0});
+    *ret_ino = procfs_ino_of(
+        (struct place){is_top ? 0 : at.pid, procfs_row_of_dir(up), 0});
     return 0;
 }
 
@@ -166,7 +166,7 @@ procfs_parent(struct fs *fs, uint64_t dir, uint64_t *ret_ino)
 
 /* Returns the mode of a link in fd/, which shows how the file may be used. */
 static uint32_t
-fd_link_mode(const struct file *f)
+procfs_fd_mode(const struct file *f)
 {
     uint32_t mode = S_IFLNK | S_IXUSR;
 
@@ -185,7 +185,7 @@ procfs_getattr(struct fs *fs, uint64_t ino, struct attr *ret)
     struct place at;
     struct proc_ask a;
 
-    int r = decode(fs, ino, &at, &a);
+    int r = procfs_decode(fs, ino, &at, &a);
     if (r < 0)
         return r;
     const struct proc_row *row = &proc_rows[at.row];
@@ -197,7 +197,7 @@ procfs_getattr(struct fs *fs, uint64_t ino, struct attr *ret)
     if (row->is == DIR_FD || row->is == DIR_FDINFO)
         ret->mode = S_IFDIR | 0500;
     if (at.row == PROC_FD) {
-        ret->mode = fd_link_mode(fd_find(a.of, at.fd));
+        ret->mode = procfs_fd_mode(fd_find(a.of, at.fd));
         ret->size = 64;
     }
     if (a.of) {
@@ -217,7 +217,7 @@ procfs_row(struct fs *fs, uint64_t ino, struct proc_ask *ret, int *err)
 {
     struct place at;
 
-    *err = decode(fs, ino, &at, ret);
+    *err = procfs_decode(fs, ino, &at, ret);
     return *err < 0 ? NULL : &proc_rows[at.row];
 }
 
@@ -257,7 +257,7 @@ procfs_follow(struct fs *fs, uint64_t ino, struct vnode *ret,
 
 /* An upper bound: numbers without an entry are skipped. */
 static int
-highest_number(const struct proc_ask *a, const struct place *dir)
+procfs_highest(const struct proc_ask *a, const struct place *dir)
 {
     switch (proc_rows[dir->row].is) {
     case DIR_ROOT:
@@ -275,15 +275,15 @@ highest_number(const struct proc_ask *a, const struct place *dir)
 /* Emits the numbered entries from `from` on. The cookie after entry n is
  * NUMBERS_FROM + n + 1, beyond those of rows. */
 static int
-readdir_numbers(const struct proc_ask *a, const struct place *dir, int from,
-                struct dir_emit *emit)
+procfs_readdir_numbers(const struct proc_ask *a, const struct place *dir,
+                       int from, struct dir_emit *emit)
 {
-    int max = highest_number(a, dir);
+    int max = procfs_highest(a, dir);
     struct place p;
     char name[16];
 
     for (int n = from; n <= max; n++) {
-        if (!find_number(a, dir, n, &p))
+        if (!procfs_find_number(a, dir, n, &p))
             continue;
         int len = snprintf(name, sizeof name, "%d", n);
         if (!emit->entry(emit, name, (size_t)len, procfs_ino_of(p),
@@ -302,7 +302,7 @@ procfs_readdir(struct fs *fs, uint64_t ino, uint64_t cookie,
     struct place at;
     struct proc_ask a;
 
-    int r = decode(fs, ino, &at, &a);
+    int r = procfs_decode(fs, ino, &at, &a);
     if (r < 0)
         return r;
     if (cookie > NUMBERS_FROM + INT32_MAX / 2)
@@ -317,7 +317,7 @@ procfs_readdir(struct fs *fs, uint64_t ino, uint64_t cookie,
             return 0;
     }
     int from = cookie > NUMBERS_FROM ? (int)(cookie - NUMBERS_FROM) : 0;
-    return readdir_numbers(&a, &at, from, emit);
+    return procfs_readdir_numbers(&a, &at, from, emit);
 }
 
 /* --- open files */
@@ -349,7 +349,7 @@ procfs_charge(struct content *c)
 
 /* Frees the content and its charge. */
 static void
-drop(struct content *c)
+procfs_content_drop(struct content *c)
 {
     buf_fini(&c->buf);
     limits_uncharge(&kernel_of(c->fs->vfs)->limits, LIMIT_memory, c->charged);
@@ -359,12 +359,12 @@ drop(struct content *c)
 /* Makes the content again, for the same process: its number may belong to
  * another one by now. */
 static int
-generate(struct content *c)
+procfs_generate(struct content *c)
 {
     struct place at;
     struct proc_ask a;
 
-    int r = decode(c->fs, c->ino, &at, &a);
+    int r = procfs_decode(c->fs, c->ino, &at, &a);
     if (r == 0 && a.of && c->is_made && a.of->start_ns != c->start_ns)
         r = -ENOENT;
     if (r < 0)
@@ -375,7 +375,7 @@ generate(struct content *c)
     c->start_ns = a.of ? a.of->start_ns : 0;
     c->is_fresh = !c->is_made && !a.of; /* a process may end until the read */
     c->is_made = true;
-    drop(c);
+    procfs_content_drop(c);
     if (row->text)
         buf_puts(&c->buf, row->text);
     else
@@ -387,14 +387,14 @@ generate(struct content *c)
 
 /* A process that has ended since is reported as ESRCH, as on Linux. */
 static int64_t
-content_read(struct file *f, struct task *t, void *buf, size_t len,
-             uint64_t *pos)
+procfs_content_read(struct file *f, struct task *t, void *buf, size_t len,
+                    uint64_t *pos)
 {
     struct content *c = f->obj;
 
     (void)t;
     if (*pos == 0 && !c->is_fresh) {
-        int r = generate(c);
+        int r = procfs_generate(c);
         if (r < 0)
             return r == -ENOENT ? -ESRCH : r;
     }
@@ -411,20 +411,20 @@ content_read(struct file *f, struct task *t, void *buf, size_t len,
 static void
 procfs_content_free(OWN struct content *c)
 {
-    drop(c);
+    procfs_content_drop(c);
     free(c);
 }
 
 static void
-content_release(struct file *f)
+procfs_content_release(struct file *f)
 {
     procfs_content_free(f->obj);
 }
 
 static const struct file_ops content_ops = {
-    .read = content_read,
+    .read = procfs_content_read,
     .seek = file_seek_endless,
-    .release = content_release,
+    .release = procfs_content_release,
 };
 
 /* The content is made when the file is opened, so that errors are found
@@ -441,7 +441,7 @@ procfs_open(struct fs *fs, const struct caller *as, uint64_t ino,
         return -ENOMEM;
     *c = (struct content){.fs = fs, .ino = ino};
     buf_init(&c->buf, CONTENT_MAX);
-    int r = generate(c);
+    int r = procfs_generate(c);
     if (r < 0) {
         procfs_content_free(c);
         return r;
@@ -510,8 +510,8 @@ procfs_pid(const struct vnode *v)
 
 /* /proc and /sys share everything but their root and their names. */
 static int
-table_new(struct kernel *k, const struct fs_ops *ops, size_t root,
-          OWN struct fs **ret)
+procfs_new_table(struct kernel *k, const struct fs_ops *ops, size_t root,
+                 OWN struct fs **ret)
 {
     struct procfs *p = calloc(1, sizeof *p);
 
@@ -529,7 +529,7 @@ table_new(struct kernel *k, const struct fs_ops *ops, size_t root,
 int
 procfs_new(struct kernel *k, OWN struct fs **ret)
 {
-    int r = table_new(k, &procfs_ops, PROC_ROOT, ret);
+    int r = procfs_new_table(k, &procfs_ops, PROC_ROOT, ret);
 
     if (r == 0) {
         struct procfs *p = (struct procfs *)*ret;
@@ -542,5 +542,5 @@ procfs_new(struct kernel *k, OWN struct fs **ret)
 int
 sysfs_new(struct kernel *k, OWN struct fs **ret)
 {
-    return table_new(k, &sysfs_ops, SYSFS_ROOT, ret);
+    return procfs_new_table(k, &sysfs_ops, SYSFS_ROOT, ret);
 }

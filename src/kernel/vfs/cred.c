@@ -36,21 +36,21 @@ cred_has_group(const struct cred *c, uint32_t gid)
 }
 
 static struct ids
-ids_of(struct cred *c, bool is_group)
+cred_ids(struct cred *c, bool is_group)
 {
     return is_group ? (struct ids){&c->rgid, &c->gid, &c->sgid}
                     : (struct ids){&c->ruid, &c->uid, &c->suid};
 }
 
 static bool
-is_one_of(const struct ids *i, uint32_t id)
+cred_is_one_of(const struct ids *i, uint32_t id)
 {
     return id == UINT32_MAX || id == *i->real || id == *i->effective ||
            id == *i->saved;
 }
 
 static void
-set_id(uint32_t *to, uint32_t id)
+cred_set_id(uint32_t *to, uint32_t id)
 {
     if (id != UINT32_MAX)
         *to = id;
@@ -61,7 +61,7 @@ set_id(uint32_t *to, uint32_t id)
 int
 cred_set(struct cred *c, bool is_group, uint32_t id)
 {
-    struct ids i = ids_of(c, is_group);
+    struct ids i = cred_ids(c, is_group);
 
     if (id == UINT32_MAX)
         return -EINVAL;
@@ -80,15 +80,15 @@ cred_set(struct cred *c, bool is_group, uint32_t id)
 int
 cred_set_re(struct cred *c, bool is_group, uint32_t real, uint32_t effective)
 {
-    struct ids i = ids_of(c, is_group);
+    struct ids i = cred_ids(c, is_group);
     uint32_t old = *i.real;
     bool may_real =
         real == UINT32_MAX || real == *i.real || real == *i.effective;
 
-    if (c->uid != ROOT_ID && (!may_real || !is_one_of(&i, effective)))
+    if (c->uid != ROOT_ID && (!may_real || !cred_is_one_of(&i, effective)))
         return -EPERM;
-    set_id(i.real, real);
-    set_id(i.effective, effective);
+    cred_set_id(i.real, real);
+    cred_set_id(i.effective, effective);
     if (real != UINT32_MAX || (effective != UINT32_MAX && effective != old))
         *i.saved = *i.effective;
     return 0;
@@ -97,14 +97,14 @@ cred_set_re(struct cred *c, bool is_group, uint32_t real, uint32_t effective)
 int
 cred_set_res(struct cred *c, bool is_group, const uint32_t ids[3])
 {
-    struct ids i = ids_of(c, is_group);
+    struct ids i = cred_ids(c, is_group);
 
     for (int n = 0; n < 3; n++)
-        if (c->uid != ROOT_ID && !is_one_of(&i, ids[n]))
+        if (c->uid != ROOT_ID && !cred_is_one_of(&i, ids[n]))
             return -EPERM;
-    set_id(i.real, ids[0]);
-    set_id(i.effective, ids[1]);
-    set_id(i.saved, ids[2]);
+    cred_set_id(i.real, ids[0]);
+    cred_set_id(i.effective, ids[1]);
+    cred_set_id(i.saved, ids[2]);
     return 0;
 }
 

@@ -39,7 +39,7 @@ struct shifted {
 };
 
 static bool
-emit_shifted(struct dir_emit *e, const char *name, size_t len, uint64_t ino,
+dirfile_emit(struct dir_emit *e, const char *name, size_t len, uint64_t ino,
              unsigned dtype, uint64_t cookie)
 {
     struct dir_emit *to = CONTAINER_OF(e, struct shifted, emit)->to;
@@ -51,7 +51,7 @@ emit_shifted(struct dir_emit *e, const char *name, size_t len, uint64_t ino,
 int
 dirfile_read(struct file *f, struct dir_emit *emit)
 {
-    struct shifted s = {.emit.entry = emit_shifted, .to = emit};
+    struct shifted s = {.emit.entry = dirfile_emit, .to = emit};
     uint64_t up = f->node.ino;
 
     if (f->ops != &dirfile_ops)

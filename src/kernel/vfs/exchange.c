@@ -41,7 +41,8 @@ exchange_step(struct tree *t, struct name name, const struct attr *a,
 /* The path of a mount below its file system; its last folder may have an
  * owner. */
 static int
-find_point(struct tree *t, const char *path, uint32_t uid, uint64_t *ret)
+exchange_find_point(struct tree *t, const char *path, uint32_t uid,
+                    uint64_t *ret)
 {
     const struct attr a = {.mode = S_IFDIR | 0755, .uid = uid, .gid = uid};
     uint64_t dir = TREE_ROOT;
@@ -58,7 +59,7 @@ find_point(struct tree *t, const char *path, uint32_t uid, uint64_t *ret)
 
 /* Finds the new position of every mount whose parent is the file system. */
 static int
-find_points(struct exchange *x)
+exchange_find_points(struct exchange *x)
 {
     size_t skip = x->top->parent ? strlen(x->top->path) : 0;
 
@@ -68,7 +69,7 @@ find_points(struct exchange *x)
         if (!m->parent || m->parent->fs != x->top->fs)
             continue;
         x->culprit = p->m = m;
-        int r = find_point(&x->now, m->path + skip, m->uid, &p->ino);
+        int r = exchange_find_point(&x->now, m->path + skip, m->uid, &p->ino);
         if (r < 0)
             return r;
         x->n++;
@@ -87,7 +88,7 @@ exchange_prepare(struct mount *top, const struct tree *from,
     int r = x.points ? tree_clone(from, &x.now) : -ENOMEM;
     if (r == 0) {
         x.now.max = (struct quota){UINT64_MAX, UINT64_MAX};
-        r = find_points(&x);
+        r = exchange_find_points(&x);
     }
     if (r < 0) {
         ret->culprit = x.culprit;

@@ -34,7 +34,7 @@ vnode_release(const struct vnode *v)
 
 /* Of several mounts on one directory the last one is on top. */
 static struct mount *
-mounted_on(const struct vnode *v)
+mount_top(const struct vnode *v)
 {
     struct mount *top = NULL;
 
@@ -52,7 +52,7 @@ mount_cross(struct vnode *v)
 {
     struct mount *m;
 
-    while (v->mnt->has_submounts && (m = mounted_on(v)))
+    while (v->mnt->has_submounts && (m = mount_top(v)))
         *v = (struct vnode){m, m->root};
 }
 
@@ -123,7 +123,7 @@ mount_count(const struct vfs *v)
 
 /* Creates the missing directories of `path`. */
 static int
-make_directories(struct vfs *v, const char *path, uint32_t uid)
+mount_make_dirs(struct vfs *v, const char *path, uint32_t uid)
 {
     const struct cred owner = cred_of(uid);
     char buf[512];
@@ -146,7 +146,7 @@ make_directories(struct vfs *v, const char *path, uint32_t uid)
 /* Returns the directory to mount on. It is created if it is missing, even if
  * the root is read-only: the host asks for it, not a guest. */
 static int
-find_mount_point(struct vfs *v, const char *path, uint32_t uid,
+mount_find_point(struct vfs *v, const char *path, uint32_t uid,
                  struct vnode *ret)
 {
     struct at at = {.vfs = v, .path = path};
@@ -155,7 +155,7 @@ find_mount_point(struct vfs *v, const char *path, uint32_t uid,
     struct walk w;
 
     root->read_only = false;
-    int r = make_directories(v, path, uid);
+    int r = mount_make_dirs(v, path, uid);
     root->read_only = read_only;
     if (r == 0)
         r = path_walk(&at, WALK_DIRECTORY, &w);
@@ -188,7 +188,7 @@ mount_attach(struct vfs *v, struct mount *m, const char *path, uint32_t uid)
 {
     struct vnode at = {0};
 
-    int r = find_mount_point(v, path, uid, &at);
+    int r = mount_find_point(v, path, uid, &at);
     if (r == 0)
         r = mount_set_path(m, &at);
     if (r != 0)
@@ -217,7 +217,7 @@ mount_alloc(const char *source)
 
 /* A mount that stays last keeps its place at the end. */
 static void
-link_mount(struct vfs *v, struct mount *m)
+mount_link(struct vfs *v, struct mount *m)
 {
     struct list *end = &v->mounts;
 
@@ -253,7 +253,7 @@ mount_add(struct vfs *v, const char *path, const char *source,
         r = -ENOMEM;
     if (r != 0)
         return r;
-    link_mount(v, m);
+    mount_link(v, m);
     m = NULL; /* the list has it */
     return 0;
 }
@@ -269,7 +269,7 @@ mount_bind(struct vfs *v, const char *path, uint32_t uid)
     int r = mount_attach(v, m, path, uid);
     if (r != 0)
         return r;
-    link_mount(v, m);
+    mount_link(v, m);
     m = NULL; /* the list has it */
     return 0;
 }
@@ -285,8 +285,8 @@ struct find_name {
 };
 
 static bool
-is_the_name(struct dir_emit *e, const char *name, size_t len, uint64_t ino,
-            unsigned dtype, uint64_t cookie)
+mount_emit_name(struct dir_emit *e, const char *name, size_t len, uint64_t ino,
+                unsigned dtype, uint64_t cookie)
 {
     struct find_name *f = CONTAINER_OF(e, struct find_name, emit);
 
@@ -306,7 +306,7 @@ is_the_name(struct dir_emit *e, const char *name, size_t len, uint64_t ino,
  * that the file system remembers, so that a name is usually found at the first
  * entry. */
 static int
-go_up(struct vnode *v, struct find_name *f)
+vnode_go_up(struct vnode *v, struct find_name *f)
 {
     while (v->ino == v->mnt->root && v->mnt->parent)
         *v = (struct vnode){v->mnt->parent, v->mnt->at};
@@ -327,7 +327,7 @@ go_up(struct vnode *v, struct find_name *f)
 
 /* The root of the first mount, whatever the root of a task is. */
 static bool
-is_top(const struct vnode *v)
+vnode_is_top(const struct vnode *v)
 {
     return !v->mnt->parent && v->ino == v->mnt->root;
 }
@@ -337,17 +337,17 @@ is_top(const struct vnode *v)
 int64_t
 vnode_path(const struct vnode *dir, char *buf, size_t size)
 {
-    struct find_name f = {.emit.entry = is_the_name};
+    struct find_name f = {.emit.entry = mount_emit_name};
     struct vnode v = *dir;
     size_t at = size;
 
     if (size < 2)
         return -ERANGE;
     buf[--at] = 0;
-    if (is_top(&v))
+    if (vnode_is_top(&v))
         buf[--at] = '/';
-    while (!is_top(&v)) {
-        int r = go_up(&v, &f);
+    while (!vnode_is_top(&v)) {
+        int r = vnode_go_up(&v, &f);
         if (r < 0)
             return r;
         size_t len = strlen(f.name);
@@ -364,8 +364,8 @@ vnode_path(const struct vnode *dir, char *buf, size_t size)
 /* Finds the name that leads from dir to node now: `name`, or another one if it
  * was renamed. Returns false if there is none. */
 static bool
-find_name(const struct vnode *dir, const char *name, const struct vnode *node,
-          struct find_name *f)
+vnode_find_name(const struct vnode *dir, const char *name,
+                const struct vnode *node, struct find_name *f)
 {
     struct fs *fs = dir->mnt->fs;
     struct name n = {name, strlen(name)};
@@ -388,8 +388,8 @@ int64_t
 vnode_path_in(const struct vnode *dir, const char *name,
               const struct vnode *node, char *buf, size_t size)
 {
-    struct find_name f = {.emit.entry = is_the_name};
-    bool found = find_name(dir, name, node, &f);
+    struct find_name f = {.emit.entry = mount_emit_name};
+    bool found = vnode_find_name(dir, name, node, &f);
 
     int64_t len = vnode_path(dir, buf, size);
     if (len < 0)

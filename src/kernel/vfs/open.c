@@ -31,7 +31,7 @@ struct opening {
 
 /* O_TRUNC needs the right to write, whatever the access mode. */
 static int
-access_wanted(uint32_t flags)
+open_access(uint32_t flags)
 {
     static const int want[] = {R_OK, W_OK, R_OK | W_OK, R_OK | W_OK};
     int r = want[flags & O_ACCMODE];
@@ -42,7 +42,7 @@ access_wanted(uint32_t flags)
 /* The new file gets its mode without a check against it: its creator may use it
  * this once. */
 static int
-create_missing(struct opening *o)
+open_create(struct opening *o)
 {
     struct vnode *dir = &o->w.dir;
     struct fs *fs = dir->mnt->fs;
@@ -76,10 +76,10 @@ create_missing(struct opening *o)
 /* Checks whether the file may be opened in this way, in Linux's order of
  * checks. */
 static int
-check_found(struct opening *o)
+open_check(struct opening *o)
 {
     uint32_t mode = o->attr.mode;
-    int want = access_wanted(o->flags);
+    int want = open_access(o->flags);
 
     if ((o->flags & (O_CREAT | O_EXCL)) == (O_CREAT | O_EXCL))
         return -EEXIST;
@@ -124,7 +124,7 @@ open_node(struct opening *o, OWN struct file **ret)
 
 /* A file that was just created is empty. */
 static int
-truncate_node(struct opening *o)
+open_truncate(struct opening *o)
 {
     struct vnode *v = &o->w.node;
     struct attr a = {0};
@@ -158,18 +158,18 @@ open_place(struct opening *o, OWN struct file *f, OWN struct file **ret)
 
 /* A file that was created by this call needs no checks. */
 static int
-finish_open(struct opening *o, OWN struct file **ret)
+open_finish(struct opening *o, OWN struct file **ret)
 {
     struct file *f;
     int r = 0;
 
     if (!o->created)
-        r = check_found(o);
+        r = open_check(o);
     if (r == 0)
         r = open_node(o, &f);
     if (r < 0)
         return r;
-    r = truncate_node(o);
+    r = open_truncate(o);
     if (r < 0) {
         file_put(f);
         return r;
@@ -211,7 +211,7 @@ open_tmpfile(struct opening *o, OWN struct file **ret)
 
     if (!S_ISDIR(o->attr.mode))
         return -ENOTDIR;
-    if (!(access_wanted(o->flags) & W_OK))
+    if (!(open_access(o->flags) & W_OK))
         return -EINVAL;
     if (dir->mnt->read_only)
         return -EROFS;
@@ -241,10 +241,10 @@ open_tmpfile(struct opening *o, OWN struct file **ret)
 /* Opens a pipe, socket or other file without a path through /proc/<pid>/fd.
  * This is the same open file again, if it allows the access. */
 static int
-reopen(struct opening *o, OWN struct file **ret)
+open_again(struct opening *o, OWN struct file **ret)
 {
     struct file *f = o->w.file;
-    int want = access_wanted(o->flags);
+    int want = open_access(o->flags);
 
     if ((want & R_OK && !file_is_readable(f)) ||
         (want & W_OK && !file_is_writable(f)))
@@ -256,7 +256,7 @@ reopen(struct opening *o, OWN struct file **ret)
 /* O_CREAT | O_EXCL refuses a symbolic link at the end, even one that leads
  * nowhere. */
 static unsigned
-walk_flags(uint32_t flags)
+open_walk_flags(uint32_t flags)
 {
     unsigned w = 0;
 
@@ -275,9 +275,9 @@ open_find(struct opening *o, OWN struct file **ret)
 {
     const char *path = o->at->path;
 
-    int r = path_walk(o->at, walk_flags(o->flags), &o->w);
+    int r = path_walk(o->at, open_walk_flags(o->flags), &o->w);
     if (r == -ENXIO && o->w.file) {
-        r = reopen(o, ret);
+        r = open_again(o, ret);
         return r < 0 ? r : 1;
     }
     if (r == -ENOTDIR && o->flags & O_CREAT && path[strlen(path) - 1] == '/')
@@ -303,7 +303,7 @@ vfs_open(const struct at *at, uint32_t flags, uint32_t mode,
     if (r != 0)
         return r < 0 ? r : 0;
     if (!o.w.node.mnt) {
-        r = create_missing(&o);
+        r = open_create(&o);
         if (r < 0)
             return r;
     }
@@ -314,5 +314,5 @@ vfs_open(const struct at *at, uint32_t flags, uint32_t mode,
         return open_path(&o, ret);
     if ((o.flags & O_TMPFILE) == O_TMPFILE)
         return open_tmpfile(&o, ret);
-    return finish_open(&o, ret);
+    return open_finish(&o, ret);
 }

@@ -39,7 +39,7 @@ path_step_into(struct cursor *c, const struct vnode *v)
 
 /* The root directory of the caller, or of the first mount for the host. */
 static int
-go_to_root(struct cursor *c)
+path_go_to_root(struct cursor *c)
 {
     struct mount *m = mount_root(c->from->vfs);
     struct vnode root = c->as ? c->as->root : (struct vnode){m, m->root};
@@ -50,7 +50,7 @@ go_to_root(struct cursor *c)
 /* Returns true if links may lead anywhere. A walk beneath the root directory
  * itself needs no bound: there is nothing outside. */
 static bool
-is_unbound(const struct cursor *c)
+path_is_unbound(const struct cursor *c)
 {
     return !(c->flags & WALK_BENEATH) ||
            (c->as && vnode_is_same(c->from->base, &c->as->root));
@@ -58,7 +58,7 @@ is_unbound(const struct cursor *c)
 
 /* The host needs no right to search. */
 static int
-may_search(const struct cursor *c)
+path_may_search(const struct cursor *c)
 {
     if (!S_ISDIR(c->attr.mode))
         return -ENOTDIR;
@@ -68,7 +68,7 @@ may_search(const struct cursor *c)
 /* ".." of the root directory is the root directory. At the root of a mount, the
  * directory that it covers is left first. */
 static int
-step_up(struct cursor *c)
+path_step_up(struct cursor *c)
 {
     struct vnode v = c->at;
 
@@ -85,7 +85,7 @@ step_up(struct cursor *c)
 /* Puts the target of the link *v before the rest of the path. The buffer of the
  * last link is replaced, so one buffer exists at a time. */
 static int
-expand_link(struct cursor *c, const struct vnode *v)
+path_expand_link(struct cursor *c, const struct vnode *v)
 {
     struct fs *fs = v->mnt->fs;
     size_t rest = strlen(c->rest) + 1;
@@ -106,13 +106,13 @@ expand_link(struct cursor *c, const struct vnode *v)
     c->rest = buf;
     if (*buf != '/')
         return 0;
-    return is_unbound(c) ? go_to_root(c) : -EPERM;
+    return path_is_unbound(c) ? path_go_to_root(c) : -EPERM;
 }
 
 /* A magic link leads to its object without a path. It could lead out of any
  * directory, so a bounded walk refuses it. */
 static int
-follow_link(struct cursor *c, const struct vnode *v)
+path_follow_link(struct cursor *c, const struct vnode *v)
 {
     struct fs *fs = v->mnt->fs;
     struct file *file = NULL;
@@ -122,7 +122,7 @@ follow_link(struct cursor *c, const struct vnode *v)
         return -ELOOP;
     if (fs->ops->follow) {
         int r = fs->ops->follow(fs, v->ino, &to, &file);
-        if (r != -EINVAL && !is_unbound(c))
+        if (r != -EINVAL && !path_is_unbound(c))
             return -EPERM;
         if (r == 0)
             return path_step_into(c, &to);
@@ -133,7 +133,7 @@ follow_link(struct cursor *c, const struct vnode *v)
         if (r != -EINVAL)
             return r;
     }
-    return expand_link(c, v);
+    return path_expand_link(c, v);
 }
 
 /* Names point into the path, and are not terminated. */
@@ -147,7 +147,7 @@ path_take_name(struct cursor *c)
 }
 
 static bool
-only_slashes(const char *s)
+path_is_slashes(const char *s)
 {
     return s[strspn(s, "/")] == 0;
 }
@@ -170,9 +170,9 @@ path_finish(struct cursor *c, struct name n, const struct vnode *v)
 /* A name may be missing at the end only, and only if the caller wants to create
  * it. */
 static int
-missing(struct cursor *c, struct name n)
+path_missing(struct cursor *c, struct name n)
 {
-    if (!(c->flags & WALK_PARENT) || !only_slashes(c->rest))
+    if (!(c->flags & WALK_PARENT) || !path_is_slashes(c->rest))
         return -ENOENT;
     path_finish(c, n, NULL);
     return 1;
@@ -181,14 +181,14 @@ missing(struct cursor *c, struct name n)
 /* Returns true if a symbolic link at the end is what the walk is for. A slash
  * after it makes it a directory that is meant. */
 static bool
-is_result(const struct cursor *c)
+path_is_result(const struct cursor *c)
 {
     return c->flags & WALK_NAME || (c->flags & WALK_NOFOLLOW && !*c->rest);
 }
 
 /* Walks one name other than "." and "..". Returns 1 if the walk is done. */
 static int
-step_name(struct cursor *c, struct name n)
+path_step_name(struct cursor *c, struct name n)
 {
     struct fs *fs = c->at.mnt->fs;
     struct vnode v = {c->at.mnt, 0};
@@ -198,16 +198,16 @@ step_name(struct cursor *c, struct name n)
         return -ENAMETOOLONG;
     int r = fs->ops->lookup(fs, c->at.ino, n, &v.ino);
     if (r == -ENOENT)
-        return missing(c, n);
+        return path_missing(c, n);
     if (r < 0)
         return r;
     mount_cross(&v);
     r = vnode_getattr(&v, &attr);
     if (r < 0)
         return r;
-    bool last = only_slashes(c->rest);
-    if (S_ISLNK(attr.mode) && (!last || !is_result(c)))
-        return follow_link(c, &v);
+    bool last = path_is_slashes(c->rest);
+    if (S_ISLNK(attr.mode) && (!last || !path_is_result(c)))
+        return path_follow_link(c, &v);
     if (last) {
         path_finish(c, n, &v);
         if (c->flags & WALK_NAME)
@@ -222,13 +222,13 @@ step_name(struct cursor *c, struct name n)
 }
 
 static bool
-is_dot(struct name n)
+path_is_dot(struct name n)
 {
     return n.len == 1 && n.s[0] == '.';
 }
 
 static bool
-is_dot_dot(struct name n)
+path_is_dot_dot(struct name n)
 {
     return n.len == 2 && n.s[0] == '.' && n.s[1] == '.';
 }
@@ -246,13 +246,13 @@ path_step(struct cursor *c)
             return -ENOTDIR;
         return 1;
     }
-    int r = may_search(c);
+    int r = path_may_search(c);
     if (r < 0)
         return r;
     struct name n = path_take_name(c);
-    if (is_dot(n))
+    if (path_is_dot(n))
         return 0;
-    return is_dot_dot(n) ? step_up(c) : step_name(c, n);
+    return path_is_dot_dot(n) ? path_step_up(c) : path_step_name(c, n);
 }
 
 int
@@ -271,7 +271,7 @@ path_walk(const struct at *at, unsigned flags, struct walk *ret)
         return -EPERM;
     ret->name[0] = 0;
     ret->file = NULL;
-    int r = *path == '/' ? go_to_root(&c) : path_step_into(&c, at->base);
+    int r = *path == '/' ? path_go_to_root(&c) : path_step_into(&c, at->base);
     while (r == 0)
         r = path_step(&c);
     free(c.buf);

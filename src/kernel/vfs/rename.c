@@ -16,7 +16,7 @@ struct rename_end {
 
 /* Linux checks both directories before it looks up the names. */
 static int
-find_end(const struct at *at, struct rename_end *e)
+rename_find(const struct at *at, struct rename_end *e)
 {
     int r = path_walk(at, WALK_NAME | WALK_PARENT, &e->w);
 
@@ -31,7 +31,7 @@ find_end(const struct at *at, struct rename_end *e)
 /* In a sticky directory, only the owner of the entry or of the directory may
  * move it. */
 static int
-may_change(const struct caller *as, const struct rename_end *e)
+rename_may_change(const struct caller *as, const struct rename_end *e)
 {
     if (!as)
         return 0;
@@ -45,8 +45,8 @@ may_change(const struct caller *as, const struct rename_end *e)
 
 /* A directory that changes its parent gets another "..": a write to it. */
 static int
-may_move(const struct caller *as, const struct rename_end *from,
-         const struct rename_end *to)
+rename_may_move(const struct caller *as, const struct rename_end *from,
+                const struct rename_end *to)
 {
     if (!as || !S_ISDIR(from->node.mode) ||
         vnode_is_same(&from->w.dir, &to->w.dir))
@@ -56,8 +56,8 @@ may_move(const struct caller *as, const struct rename_end *from,
 
 /* A directory replaces a directory only, and a file anything else. */
 static int
-check_kinds(const struct rename_end *from, const struct rename_end *to,
-            unsigned flags)
+rename_check_kinds(const struct rename_end *from, const struct rename_end *to,
+                   unsigned flags)
 {
     bool from_dir = S_ISDIR(from->node.mode);
     bool to_dir = to->w.node.mnt && S_ISDIR(to->node.mode);
@@ -75,7 +75,7 @@ check_kinds(const struct rename_end *from, const struct rename_end *to,
 
 /* A mount point cannot be moved or replaced. */
 static bool
-covers_mount(const struct rename_end *e)
+rename_is_mount(const struct rename_end *e)
 {
     return e->w.node.mnt && e->w.node.mnt != e->w.dir.mnt;
 }
@@ -111,7 +111,7 @@ rename_check_names(const struct rename_end *a, const struct rename_end *b,
         return -ENOENT;
     if (b->w.node.mnt && flags & RENAME_NOREPLACE)
         return -EEXIST;
-    if (covers_mount(a) || covers_mount(b))
+    if (rename_is_mount(a) || rename_is_mount(b))
         return -EBUSY;
     if (S_ISDIR(a->node.mode) && rename_is_above(&a->w.node, &b->w.dir))
         return -EINVAL;
@@ -122,14 +122,14 @@ rename_check_names(const struct rename_end *a, const struct rename_end *b,
 }
 
 static int
-check_rights(const struct caller *as, const struct rename_end *a,
-             const struct rename_end *b)
+rename_check_rights(const struct caller *as, const struct rename_end *a,
+                    const struct rename_end *b)
 {
-    int r = may_change(as, a);
+    int r = rename_may_change(as, a);
 
     if (r == 0)
-        r = may_change(as, b);
-    return r < 0 ? r : may_move(as, a, b);
+        r = rename_may_change(as, b);
+    return r < 0 ? r : rename_may_move(as, a, b);
 }
 
 /* An exchange is reported as two moves. */
@@ -159,9 +159,9 @@ vfs_rename(const struct at *from, const struct at *to, unsigned flags)
     if (flags & ~(unsigned)(RENAME_NOREPLACE | RENAME_EXCHANGE) ||
         flags == (RENAME_NOREPLACE | RENAME_EXCHANGE))
         return -EINVAL;
-    int r = find_end(from, &a);
+    int r = rename_find(from, &a);
     if (r == 0)
-        r = find_end(to, &b);
+        r = rename_find(to, &b);
     if (r != 0)
         return r;
     if (a.w.dir.mnt != b.w.dir.mnt)
@@ -171,9 +171,9 @@ vfs_rename(const struct at *from, const struct at *to, unsigned flags)
     if (r == 0 && (a.w.dir.mnt->read_only || !fs->change->rename))
         r = -EROFS;
     if (r == 0)
-        r = check_rights(from->as, &a, &b);
+        r = rename_check_rights(from->as, &a, &b);
     if (r == 0)
-        r = check_kinds(&a, &b, flags);
+        r = rename_check_kinds(&a, &b, flags);
     if (r < 0)
         return r;
     r = fs->change->rename(fs, a.w.dir.ino, (struct name){a.w.name, a.w.len},

@@ -182,7 +182,7 @@ tmpfs_release(struct fs *fs, uint64_t ino)
 }
 
 static uint64_t
-left_of(uint64_t max, uint64_t used)
+tmpfs_left(uint64_t max, uint64_t used)
 {
     return max > used ? max - used : 0;
 }
@@ -197,9 +197,9 @@ tmpfs_statfs(struct fs *fs, struct fs_stat *ret)
         .type = TMPFS_TYPE,
         .bsize = CHUNK_BYTES,
         .blocks = t->max.bytes / CHUNK_BYTES,
-        .blocks_free = left_of(t->max.bytes, used.bytes) / CHUNK_BYTES,
+        .blocks_free = tmpfs_left(t->max.bytes, used.bytes) / CHUNK_BYTES,
         .files = t->max.inodes,
-        .files_free = left_of(t->max.inodes, used.inodes),
+        .files_free = tmpfs_left(t->max.inodes, used.inodes),
     };
     return 0;
 }

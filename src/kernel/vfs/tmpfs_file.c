@@ -16,7 +16,7 @@ struct tmpfs_file {
 };
 
 static const struct inode *
-inode_of(const struct file *f)
+tmpfs_file_inode(const struct file *f)
 {
     const struct tmpfs_file *o = f->obj;
 
@@ -28,7 +28,7 @@ tmpfs_file_read(struct file *f, struct task *t, void *buf, size_t len,
                 uint64_t *pos)
 {
     (void)t;
-    const struct inode *i = inode_of(f);
+    const struct inode *i = tmpfs_file_inode(f);
     if (!i)
         return -ESTALE;
     int64_t n = inode_read(i, *pos, buf, len);
@@ -55,7 +55,7 @@ tmpfs_file_write(struct file *f, struct task *t, const void *buf, size_t len,
 static int64_t
 tmpfs_file_seek(struct file *f, int64_t offset, int whence)
 {
-    const struct inode *i = inode_of(f);
+    const struct inode *i = tmpfs_file_inode(f);
     int64_t base = 0, pos;
 
     if (!i)
@@ -77,7 +77,7 @@ static int
 tmpfs_file_getattr(struct file *f, struct attr *ret)
 {
     const struct tmpfs_file *o = f->obj;
-    const struct inode *i = inode_of(f);
+    const struct inode *i = tmpfs_file_inode(f);
     if (!i)
         return -ESTALE;
     inode_getattr(i, o->ino, ret);

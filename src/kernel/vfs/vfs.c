@@ -23,7 +23,7 @@ vfs_init(struct vfs *v, const struct vfs_hooks *hooks, const struct cred *user)
 
 /* A file of another user of the host. */
 static bool
-is_foreign(const struct attr *a)
+vfs_is_foreign(const struct attr *a)
 {
     return a->is_hosts && a->uid == NOBODY_ID;
 }
@@ -31,7 +31,7 @@ is_foreign(const struct attr *a)
 /* Root of the sandbox counts as a member of the groups that the serving process
  * has. */
 static bool
-is_in_group(const struct cred *c, const struct attr *a)
+vfs_is_in_group(const struct cred *c, const struct attr *a)
 {
     if (a->is_hosts && c->uid == ROOT_ID)
         return a->gid != NOBODY_ID;
@@ -45,12 +45,12 @@ vfs_access(const struct cred *c, const struct attr *a, int want)
 {
     uint32_t bits = a->mode;
 
-    if (c->uid == ROOT_ID && !is_foreign(a))
+    if (c->uid == ROOT_ID && !vfs_is_foreign(a))
         return want & X_OK && !S_ISDIR(a->mode) && !(a->mode & 0111) ? -EACCES
                                                                      : 0;
     if (c->uid == a->uid)
         bits >>= 6;
-    else if (is_in_group(c, a))
+    else if (vfs_is_in_group(c, a))
         bits >>= 3;
     return (uint32_t)want & ~bits & 7 ? -EACCES : 0;
 }
@@ -63,9 +63,9 @@ vnode_getattr(const struct vnode *v, struct attr *ret)
 
 /* Returns true if the caller has all rights to an inode with attributes a. */
 static bool
-is_root(const struct caller *as, const struct attr *a)
+vfs_is_root(const struct caller *as, const struct attr *a)
 {
-    return !as || (as->cred.uid == ROOT_ID && !is_foreign(a));
+    return !as || (as->cred.uid == ROOT_ID && !vfs_is_foreign(a));
 }
 
 /* --- changing attributes */
@@ -73,10 +73,10 @@ is_root(const struct caller *as, const struct attr *a)
 /* The rules of chmod, chown and utimens: the owner for the mode, root for the
  * user, a member for the group, and writers for times that are now. */
 static int
-may_set(const struct caller *as, const struct attr *old, const struct attr *a,
-        unsigned what, bool now)
+vfs_may_set(const struct caller *as, const struct attr *old,
+            const struct attr *a, unsigned what, bool now)
 {
-    bool root = is_root(as, old), owner = root || as->cred.uid == old->uid;
+    bool root = vfs_is_root(as, old), owner = root || as->cred.uid == old->uid;
 
     if (what & ATTR_MODE && !owner)
         return -EPERM;
@@ -96,8 +96,8 @@ may_set(const struct caller *as, const struct attr *old, const struct attr *a,
 /* Removes the set-id bits of a file whose owner changes: chown must not create
  * a program with the rights of somebody else. */
 static unsigned
-drop_set_ids(const struct caller *as, const struct attr *old, struct attr *a,
-             unsigned what)
+vfs_drop_set_ids(const struct caller *as, const struct attr *old,
+                 struct attr *a, unsigned what)
 {
     if (what & ~(unsigned)(ATTR_UID | ATTR_GID) || !S_ISREG(old->mode) || !as ||
         !(old->mode & 06000))
@@ -120,13 +120,13 @@ vfs_setattr(const struct caller *as, const struct dentry *p,
         return -EROFS;
     int r = vnode_getattr(v, &old);
     if (r == 0)
-        r = may_set(as, &old, a, what, now);
+        r = vfs_may_set(as, &old, a, what, now);
     if (r < 0)
         return r;
-    if (what & ATTR_MODE && !is_root(as, &old) && !S_ISDIR(old.mode) &&
+    if (what & ATTR_MODE && !vfs_is_root(as, &old) && !S_ISDIR(old.mode) &&
         !cred_has_group(&as->cred, old.gid))
         set.mode &= ~(uint32_t)S_ISGID;
-    what = drop_set_ids(as, &old, &set, what);
+    what = vfs_drop_set_ids(as, &old, &set, what);
     r = fs->change->setattr(fs, v->ino, &set, what | (now ? ATTR_NOW : 0));
     if (r == 0)
         notify_attr(p, what);
@@ -137,8 +137,8 @@ vfs_setattr(const struct caller *as, const struct dentry *p,
 
 /* A read-only mount is reported before missing rights. */
 static int
-may_write_dir(const struct caller *as, const struct vnode *dir,
-              struct attr *ret_dir)
+vfs_may_write_dir(const struct caller *as, const struct vnode *dir,
+                  struct attr *ret_dir)
 {
     int r = vnode_getattr(dir, ret_dir);
 
@@ -162,7 +162,7 @@ at_owner(const struct at *at)
 /* In a set-group-ID directory, new entries get its group, and directories the
  * bit. */
 static struct attr
-new_attr(const struct at *at, const struct attr *dir, uint32_t mode)
+vfs_new_attr(const struct at *at, const struct attr *dir, uint32_t mode)
 {
     const struct cred *c = at_owner(at);
     struct attr a = {.mode = mode, .uid = c->uid, .gid = c->gid};
@@ -177,8 +177,8 @@ new_attr(const struct at *at, const struct attr *dir, uint32_t mode)
 
 /* Walks to a name that must not exist, in a directory that may be written. */
 static int
-find_free_name(const struct at *at, bool is_dir, struct walk *w,
-               struct attr *ret_dir)
+vfs_find_free(const struct at *at, bool is_dir, struct walk *w,
+              struct attr *ret_dir)
 {
     int r = path_walk(at, WALK_PARENT | WALK_NAME, w);
 
@@ -188,7 +188,7 @@ find_free_name(const struct at *at, bool is_dir, struct walk *w,
         return -EEXIST;
     if ((w->slash && !is_dir) || !w->dir.mnt->fs->change->create)
         return -ENOENT;
-    return may_write_dir(at->as, &w->dir, ret_dir);
+    return vfs_may_write_dir(at->as, &w->dir, ret_dir);
 }
 
 static struct name
@@ -200,7 +200,7 @@ walk_name(const struct walk *w)
 /* Reports the creation of the name that was found free, if r says that it
  * succeeded. */
 static int
-made(struct walk *w, uint64_t ino, int r)
+vfs_made(struct walk *w, uint64_t ino, int r)
 {
     if (r < 0)
         return r;
@@ -217,13 +217,13 @@ vfs_make(const struct at *at, uint32_t mode)
     struct walk w;
     uint64_t ino;
 
-    int r = find_free_name(at, S_ISDIR(mode), &w, &dir);
+    int r = vfs_find_free(at, S_ISDIR(mode), &w, &dir);
     if (r < 0)
         return r;
     struct fs *fs = w.dir.mnt->fs;
-    a = new_attr(at, &dir, mode);
+    a = vfs_new_attr(at, &dir, mode);
     r = fs->change->create(fs, w.dir.ino, walk_name(&w), &a, &ino);
-    return made(&w, ino, r);
+    return vfs_made(&w, ino, r);
 }
 
 /* The target is not checked: it may be missing or never exist. */
@@ -233,16 +233,16 @@ vfs_symlink(const struct at *at, const char *target)
     struct attr dir, a;
     struct walk w;
 
-    int r = *target ? find_free_name(at, false, &w, &dir) : -ENOENT;
+    int r = *target ? vfs_find_free(at, false, &w, &dir) : -ENOENT;
     if (r < 0)
         return r;
     struct fs *fs = w.dir.mnt->fs;
     if (!fs->change->symlink)
         return -EROFS;
-    a = new_attr(at, &dir, S_IFLNK | 0777);
+    a = vfs_new_attr(at, &dir, S_IFLNK | 0777);
     r = fs->change->symlink(fs, w.dir.ino, walk_name(&w), target,
                             strlen(target), &a);
-    return made(&w, 0, r);
+    return vfs_made(&w, 0, r);
 }
 
 /* Names of one file are in one mount. */
@@ -252,7 +252,7 @@ vfs_link_node(const struct vnode *node, const struct at *to)
     struct attr dir, a;
     struct walk w;
 
-    int r = find_free_name(to, false, &w, &dir);
+    int r = vfs_find_free(to, false, &w, &dir);
     if (r < 0)
         return r;
     if (w.dir.mnt != node->mnt)
@@ -270,7 +270,7 @@ vfs_link_node(const struct vnode *node, const struct at *to)
         struct dentry unnamed = {.node = *node};
         notify_report(&unnamed, IN_ATTRIB); /* it has one link more */
     }
-    return made(&w, node->ino, r);
+    return vfs_made(&w, node->ino, r);
 }
 
 int
@@ -300,12 +300,12 @@ vnode_readlink(const struct caller *as, const struct vnode *v, char *buf,
 /* In a sticky directory, only the owner of the entry or of the directory may
  * remove it. */
 static int
-may_remove(const struct caller *as, const struct attr *dir,
-           const struct vnode *node)
+vfs_may_remove(const struct caller *as, const struct attr *dir,
+               const struct vnode *node)
 {
     struct attr a;
 
-    if (is_root(as, dir) || !(dir->mode & S_ISVTX))
+    if (vfs_is_root(as, dir) || !(dir->mode & S_ISVTX))
         return 0;
     int r = vnode_getattr(node, &a);
     if (r < 0)
@@ -314,13 +314,13 @@ may_remove(const struct caller *as, const struct attr *dir,
 }
 
 static bool
-is_mount_point(const struct walk *w)
+vfs_is_mount_point(const struct walk *w)
 {
     return w->node.mnt && w->node.mnt != w->dir.mnt;
 }
 
 static int
-check_unlink(const struct walk *w, const struct attr *a, bool rmdir)
+vfs_check_unlink(const struct walk *w, const struct attr *a, bool rmdir)
 {
     if (rmdir)
         return S_ISDIR(a->mode) ? 0 : -ENOTDIR;
@@ -331,7 +331,7 @@ check_unlink(const struct walk *w, const struct attr *a, bool rmdir)
 
 /* Returns the errno for a path that ends without a name: "/", "." or "..". */
 static int
-unnamed_errno(const char *path, bool rmdir)
+vfs_unnamed_errno(const char *path, bool rmdir)
 {
     size_t len = strlen(path);
 
@@ -358,17 +358,17 @@ vfs_unlink(const struct at *at, int flags)
     if (r < 0)
         return r;
     if (!w.len)
-        return unnamed_errno(at->path, rmdir);
-    r = may_write_dir(at->as, &w.dir, &dir);
+        return vfs_unnamed_errno(at->path, rmdir);
+    r = vfs_may_write_dir(at->as, &w.dir, &dir);
     if (r == 0)
-        r = may_remove(at->as, &dir, &w.node);
+        r = vfs_may_remove(at->as, &dir, &w.node);
     if (r == 0)
         r = vnode_getattr(&w.node, &a);
     if (r == 0)
-        r = check_unlink(&w, &a, rmdir);
+        r = vfs_check_unlink(&w, &a, rmdir);
     if (r < 0)
         return r;
-    if (is_mount_point(&w))
+    if (vfs_is_mount_point(&w))
         return -EBUSY;
     struct fs *fs = w.dir.mnt->fs;
     if (!fs->change->unlink)

@@ -11,7 +11,7 @@
 /* Checks the rights to attributes. Only files and directories have attributes
  * of users. In a sticky directory, only its owner sets them. */
 static int
-may_use(const struct caller *as, const struct vnode *v, int want)
+xattr_may_use(const struct caller *as, const struct vnode *v, int want)
 {
     bool is_set = want & W_OK;
     struct attr a;
@@ -28,7 +28,7 @@ may_use(const struct caller *as, const struct vnode *v, int want)
 }
 
 static int
-find_list(const struct vnode *v, const struct xattrs **ret)
+xattr_find_list(const struct vnode *v, const struct xattrs **ret)
 {
     struct fs *fs = v->mnt->fs;
 
@@ -45,9 +45,9 @@ vfs_get_xattr(const struct caller *as, const struct vnode *v, const char *name,
 
     int r = xattr_check_name(name);
     if (r == 0)
-        r = may_use(as, v, R_OK);
+        r = xattr_may_use(as, v, R_OK);
     if (r == 0)
-        r = find_list(v, &x);
+        r = xattr_find_list(v, &x);
     if (r == 0)
         r = xattrs_find(x, (struct xattr_name){name, strlen(name)}, &value,
                         &len);
@@ -63,7 +63,7 @@ vfs_get_xattr(const struct caller *as, const struct vnode *v, const char *name,
 /* XATTR_CREATE and XATTR_REPLACE demand that the attribute is missing, or
  * there. */
 static int
-check_flags(const struct xattrs *x, struct xattr_name name, int flags)
+xattr_check_flags(const struct xattrs *x, struct xattr_name name, int flags)
 {
     const void *value;
     size_t len;
@@ -85,11 +85,11 @@ vfs_set_xattr(const struct caller *as, const struct dentry *d, const char *name,
 
     int r = v->mnt->read_only ? -EROFS : xattr_check_name(name);
     if (r == 0)
-        r = may_use(as, v, W_OK);
+        r = xattr_may_use(as, v, W_OK);
     if (r == 0)
-        r = find_list(v, &x);
+        r = xattr_find_list(v, &x);
     if (r == 0)
-        r = check_flags(x, n, flags);
+        r = xattr_check_flags(x, n, flags);
     if (r == 0)
         r = fs->change->set_xattr(fs, v->ino, n, value, len);
     if (r == 0)
@@ -102,6 +102,6 @@ vfs_list_xattrs(const struct vnode *v, char *buf, size_t size)
 {
     const struct xattrs *x = NULL;
 
-    int r = find_list(v, &x);
+    int r = xattr_find_list(v, &x);
     return r < 0 ? r : xattrs_list(x, size ? buf : NULL, size);
 }
