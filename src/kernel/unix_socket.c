@@ -78,31 +78,6 @@ unix_socket_find_node(struct net *n, const struct vnode *v)
 
 /* --- binding */
 
-/* Creates the inode of a name; the walk w ended at the missing name. */
-static int
-make_inode(struct task *t, const struct walk *w, struct vnode *ret)
-{
-    struct fs *fs = w->dir.mnt->fs;
-    struct attr dir, a = {.mode = S_IFSOCK | (0777 & ~t->umask),
-                          .uid = t->as.cred.uid,
-                          .gid = t->as.cred.gid};
-
-    int r = vnode_getattr(&w->dir, &dir);
-    if (r == 0)
-        r = vfs_access(&t->as.cred, &dir, W_OK | X_OK);
-    if (r < 0)
-        return r;
-    if (w->dir.mnt->read_only || !fs->change->create)
-        return -EROFS;
-    ret->mnt = w->dir.mnt;
-    struct name name = {w->name, w->len};
-    r = fs->change->create(fs, w->dir.ino, name, &a, &ret->ino);
-    struct dentry p = {*ret, w->dir, w->name};
-    if (r == 0)
-        notify_created(&p);
-    return r;
-}
-
 /* The socket is found by its inode later, so it may be renamed, and another
  * name of the inode leads to it. */
 static int
@@ -110,10 +85,10 @@ bind_path(struct socket *s, struct task *t, const struct sock_addr *addr)
 {
     char path[sizeof addr->un.sun_path + 1];
     struct walk w;
-    struct vnode node;
 
     copy_path(addr, path, sizeof path);
-    int r = task_walk(t, &t->cwd, path, WALK_PARENT | WALK_NOFOLLOW, &w);
+    const struct at at = task_at(t, &t->cwd, path);
+    int r = path_walk(&at, WALK_PARENT | WALK_NOFOLLOW, &w);
     if (r < 0)
         return r;
     if (w.node.mnt || !w.len)
@@ -122,15 +97,15 @@ bind_path(struct socket *s, struct task *t, const struct sock_addr *addr)
         return -ENOENT;
     if (s->is_bound)
         return -EINVAL;
-    r = make_inode(t, &w, &node);
+    r = vfs_create(&at, &w, S_IFSOCK | (0777 & ~t->umask));
     if (r < 0)
         return r == -EEXIST ? -EADDRINUSE : r;
-    vnode_hold(&node);
-    s->node = node;
+    vnode_hold(&w.node);
+    s->node = w.node;
     s->local = *addr;
     s->local.len = (uint32_t)(PATH_AT + strlen(path) + 1);
     s->local.bytes[s->local.len - 1] = 0;
-    list_push_back(bucket_of_node(s->kernel->net, &node), &s->bound);
+    list_push_back(bucket_of_node(s->kernel->net, &w.node), &s->bound);
     return 0;
 }
 

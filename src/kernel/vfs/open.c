@@ -23,7 +23,6 @@ struct opening {
     const struct at *at;
     const struct caller *as;
     uint32_t flags, mode;
-    const struct cred *owner; /* of what is made */
     struct walk w;
     struct attr attr;
     bool created;
@@ -44,33 +43,11 @@ open_access(uint32_t flags)
 static int
 open_create(struct opening *o)
 {
-    struct vnode *dir = &o->w.dir;
-    struct fs *fs = dir->mnt->fs;
-    struct attr d, a = {.mode = S_IFREG | (o->mode & 07777)};
-
     if (o->w.slash)
         return -EISDIR;
-    if (!fs->change->create)
-        return -ENOENT;
-    if (dir->mnt->read_only)
-        return -EROFS;
-    int r = vnode_getattr(dir, &d);
-    if (r == 0 && o->as)
-        r = vfs_access(&o->as->cred, &d, W_OK | X_OK);
-    if (r < 0)
-        return r;
-    a.uid = o->owner->uid;
-    a.gid = d.mode & S_ISGID ? d.gid : o->owner->gid;
-    uint64_t ino;
-    struct name n = {o->w.name, o->w.len};
-    r = fs->change->create(fs, dir->ino, n, &a, &ino);
-    if (r < 0)
-        return r;
-    o->w.node = (struct vnode){dir->mnt, ino};
-    o->created = true;
-    struct dentry p = walk_dentry(&o->w);
-    notify_created(&p);
-    return 0;
+    int r = vfs_create(o->at, &o->w, S_IFREG | (o->mode & 07777));
+    o->created = r == 0;
+    return r;
 }
 
 /* Checks whether the file may be opened in this way, in Linux's order of
@@ -220,8 +197,8 @@ open_tmpfile(struct opening *o, OWN struct file **ret)
         return r;
     if (!fs->change->tmpfile)
         return -EOPNOTSUPP;
-    a.uid = o->owner->uid;
-    a.gid = o->owner->gid;
+    a.uid = at_owner(o->at)->uid;
+    a.gid = at_owner(o->at)->gid;
     uint64_t ino;
     r = fs->change->tmpfile(fs, &a, !(o->flags & O_EXCL), &ino);
     if (r < 0)
@@ -289,11 +266,7 @@ int
 vfs_open(const struct at *at, uint32_t flags, uint32_t mode,
          OWN struct file **ret)
 {
-    struct opening o = {.at = at,
-                        .as = at->as,
-                        .flags = flags,
-                        .mode = mode,
-                        .owner = at_owner(at)};
+    struct opening o = {.at = at, .as = at->as, .flags = flags, .mode = mode};
 
     if (flags & O_PATH)
         o.flags &= O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;

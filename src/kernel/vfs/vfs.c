@@ -175,10 +175,24 @@ vfs_new_attr(const struct at *at, const struct attr *dir, uint32_t mode)
     return a;
 }
 
-/* Walks to a name that must not exist, in a directory that may be written. */
+static struct name
+walk_name(const struct walk *w)
+{
+    return (struct name){w->name, w->len};
+}
+
+/* Checks whether the name at the end of the walk may be created. */
 static int
-vfs_find_free(const struct at *at, bool is_dir, struct walk *w,
-              struct attr *ret_dir)
+vfs_may_create(const struct at *at, const struct walk *w, struct attr *ret_dir)
+{
+    if (!w->dir.mnt->fs->change->create)
+        return -ENOENT;
+    return vfs_may_write_dir(at->as, &w->dir, ret_dir);
+}
+
+/* Walks to a name that must not exist. */
+static int
+vfs_find_free(const struct at *at, bool is_dir, struct walk *w)
 {
     int r = path_walk(at, WALK_PARENT | WALK_NAME, w);
 
@@ -186,19 +200,10 @@ vfs_find_free(const struct at *at, bool is_dir, struct walk *w,
         return r;
     if (w->node.mnt)
         return -EEXIST;
-    if ((w->slash && !is_dir) || !w->dir.mnt->fs->change->create)
-        return -ENOENT;
-    return vfs_may_write_dir(at->as, &w->dir, ret_dir);
+    return w->slash && !is_dir ? -ENOENT : 0;
 }
 
-static struct name
-walk_name(const struct walk *w)
-{
-    return (struct name){w->name, w->len};
-}
-
-/* Reports the creation of the name that was found free, if r says that it
- * succeeded. */
+/* Ends the creation of a name with the result r: the walk leads to it now. */
 static int
 vfs_made(struct walk *w, uint64_t ino, int r)
 {
@@ -211,29 +216,38 @@ vfs_made(struct walk *w, uint64_t ino, int r)
 }
 
 int
-vfs_make(const struct at *at, uint32_t mode)
+vfs_create(const struct at *at, struct walk *w, uint32_t mode)
 {
-    struct attr dir, a;
-    struct walk w;
-    uint64_t ino;
+    struct attr dir;
+    uint64_t ino = 0;
 
-    int r = vfs_find_free(at, S_ISDIR(mode), &w, &dir);
+    int r = vfs_may_create(at, w, &dir);
     if (r < 0)
         return r;
-    struct fs *fs = w.dir.mnt->fs;
-    a = vfs_new_attr(at, &dir, mode);
-    r = fs->change->create(fs, w.dir.ino, walk_name(&w), &a, &ino);
-    return vfs_made(&w, ino, r);
+    struct fs *fs = w->dir.mnt->fs;
+    struct attr a = vfs_new_attr(at, &dir, mode);
+    r = fs->change->create(fs, w->dir.ino, walk_name(w), &a, &ino);
+    return vfs_made(w, ino, r);
 }
 
-/* The target is not checked: it may be missing or never exist. */
+int
+vfs_make(const struct at *at, uint32_t mode)
+{
+    struct walk w;
+
+    int r = vfs_find_free(at, S_ISDIR(mode), &w);
+    return r < 0 ? r : vfs_create(at, &w, mode);
+}
+
 int
 vfs_symlink(const struct at *at, const char *target)
 {
     struct attr dir, a;
     struct walk w;
 
-    int r = *target ? vfs_find_free(at, false, &w, &dir) : -ENOENT;
+    int r = *target ? vfs_find_free(at, false, &w) : -ENOENT;
+    if (r == 0)
+        r = vfs_may_create(at, &w, &dir);
     if (r < 0)
         return r;
     struct fs *fs = w.dir.mnt->fs;
@@ -252,7 +266,9 @@ vfs_link_node(const struct vnode *node, const struct at *to)
     struct attr dir, a;
     struct walk w;
 
-    int r = vfs_find_free(to, false, &w, &dir);
+    int r = vfs_find_free(to, false, &w);
+    if (r == 0)
+        r = vfs_may_create(to, &w, &dir);
     if (r < 0)
         return r;
     if (w.dir.mnt != node->mnt)

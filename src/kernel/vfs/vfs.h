@@ -179,7 +179,10 @@ int vnode_getattr(const struct vnode *v, struct attr *ret);
  * result's node is held. -EWAIT: a FIFO waits for its other end. */
 int vfs_open(const struct at *at, uint32_t flags, uint32_t mode,
              OWN struct file **ret);
-/* Creates a directory, FIFO, socket or empty file: `mode` with its type. */
+/* Creates a directory, FIFO, socket or empty file: `mode` with its type.
+ * vfs_create does so at the missing name where the walk *w ended; its node is
+ * then the new one. */
+int vfs_create(const struct at *at, struct walk *w, uint32_t mode);
 int vfs_make(const struct at *at, uint32_t mode);
 int vfs_symlink(const struct at *at, const char *target);
 int vfs_link(const struct at *from, const struct at *to, unsigned walk_flags);
