@@ -31,9 +31,9 @@ beside_find(const char *name, char *buf, size_t size)
     return false;
 }
 
-bool
 /* The variable overrides the installed image, for tests and for images of one's
  * own. */
+bool
 beside_find_root(char *buf, size_t size)
 {
     const char *given = getenv("WASMSAND_ROOT");

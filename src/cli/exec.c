@@ -1,4 +1,7 @@
-/* wasm-sandbox exec: one program in a fresh sandbox. */
+/* wasm-sandbox exec: one program in a fresh sandbox, which ends with it.
+ *
+ * The program is a file of the host, or a path inside the root image. request.c
+ * parses the options, and run.c runs the program. */
 #include "cli/cli.h"
 #include "cli/request.h"
 
@@ -38,7 +41,8 @@ add_program(struct exec_request *q, const char *host_path)
     return true;
 }
 
-/* With a root image, an absolute path is a path inside of the image. */
+/* With a root image, an absolute path is a path inside of the image. Statuses
+ * for a program that cannot be added are those of a shell. */
 int
 cmd_exec(int argc, char **argv)
 {

@@ -40,8 +40,10 @@ freeze(struct exec_request *q, int hfd)
     return r < 0 ? EXIT_USAGE : 0;
 }
 
-/* The variable tells the program that it should offer to be resident. A file
- * that was not written completely is removed. */
+/* The variable asks the program to stop when it is initialised, which bash and
+ * python3 do with a system call of ours. The name of the program is its
+ * argv[0], as a shell would set it. A file that was not written completely is
+ * removed. */
 int
 cmd_freeze(int argc, char **argv)
 {

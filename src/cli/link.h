@@ -1,4 +1,7 @@
-/* The client's end of the socket to the supervisor; it blocks. */
+/* The client's end of the socket to the supervisor. Calls block.
+ *
+ * Requests are numbered, so that several may be under way. Notifications that
+ * arrive while one waits for an answer go to a callback. */
 #ifndef CLI_LINK_H
 #define CLI_LINK_H
 
@@ -10,7 +13,7 @@
 struct link {
     int hfd;
     struct frame in;
-    int64_t last_id;
+    int64_t last_id; /* of the newest request */
     /* Called for each notification while waiting for an answer. */
     void (*notified)(void *arg, const struct json *params);
     void *arg;

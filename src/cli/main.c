@@ -109,6 +109,8 @@ main_run(int argc, char **argv)
     return cmd_serve(argc, argv);
 }
 
+/* Output that could not be written is an error, even if everything else
+ * succeeded. */
 int
 main(int argc, char **argv)
 {

@@ -61,6 +61,7 @@ static const struct option options[] = {
 
 #define SYSTEM_PATH ":/usr/local/bin:/usr/bin:/bin"
 
+/* Positions in user_env.env. */
 enum { PATH, HOME, USER, LOGNAME, USER_VARIABLES };
 
 /* The variables that depend on the user inside. */
@@ -77,6 +78,7 @@ static const struct user_env {
 
 /* --- options */
 
+/* 0 is refused: as a limit it would mean the default. */
 bool
 request_parse_number(const char *name, const char *s, uint64_t scale,
                      uint64_t *ret)
@@ -195,7 +197,7 @@ set_env(struct exec_request *q, const char *s)
             q->env[i] = s;
             return true;
         }
-    if (q->n_env + 3 > sizeof q->env / sizeof *q->env) { /* PWD, NULL */
+    if (q->n_env + 3 > sizeof q->env / sizeof *q->env) {
         complain("--env: too many variables");
         return false;
     }
@@ -277,11 +279,11 @@ request_parse_option(struct exec_request *q, int c, char *arg)
     }
 }
 
-/* The order of the variables is that of the frozen shell of a root image. */
+/* The variables and their order are those with which the shell of a root image
+ * was frozen (freeze.c). */
 void
 request_init(struct exec_request *q)
 {
-    /* In this order: the shell of a root image is frozen with it. */
     const char *const env[] = {users->env[PATH],  "LANG=C.UTF-8",
                                "SHELL=/bin/bash", users->env[HOME],
                                users->env[USER],  users->env[LOGNAME]};

@@ -25,8 +25,8 @@ struct exec_request {
     const char *env[2 * LIST_MAX + 8];
     size_t n_env;
     bool has_no_pwd; /* PWD is not set */
-    bool is_shell;
-    char term[64];
+    bool is_shell;   /* the command is `shell` */
+    char term[64];   /* TERM=..., which `env` refers to */
 };
 
 /* Initialise with the defaults, and free. */

@@ -16,12 +16,15 @@
 
 enum { SANDBOXES_MAX = 64 };
 
+/* The sandboxes that :fork created, each a copy of the one below it. Commands
+ * run in the one at `depth`. */
 struct resident_session {
     struct wsand_sandbox *stack[SANDBOXES_MAX];
-    size_t depth; /* of the current one */
+    size_t depth;
     uint64_t timeout_ms;
 };
 
+/* Replaces escapes in place: the result is never longer than the line. */
 static void
 unescape(char *s)
 {
@@ -46,6 +49,7 @@ resident_put(const char *p, size_t len)
         (void)fwrite(p, 1, len, stdout);
 }
 
+/* The lengths are printed first, because the texts may have any bytes. */
 static void
 resident_answer(const struct wsand_output *o)
 {
@@ -58,6 +62,8 @@ resident_answer(const struct wsand_output *o)
     (void)fflush(stdout);
 }
 
+/* The checkpoint prepares the shell for the next command and for forks. It runs
+ * after the answer, so its time is not part of the measured command. */
 static int
 run_line(struct resident_session *s, const char *line, struct wsand_error *err)
 {
@@ -76,6 +82,7 @@ run_line(struct resident_session *s, const char *line, struct wsand_error *err)
     return wsand_checkpoint(sb, err);
 }
 
+/* A stack that is full is reported, but does not end the session. */
 static int
 fork_sandbox(struct resident_session *s, struct wsand_error *err)
 {
@@ -89,6 +96,7 @@ fork_sandbox(struct resident_session *s, struct wsand_error *err)
     return r;
 }
 
+/* Words that begin with a colon are for this program, not for the shell. */
 static int
 do_line(struct resident_session *s, char *line, struct wsand_error *err)
 {
@@ -107,6 +115,8 @@ do_line(struct resident_session *s, char *line, struct wsand_error *err)
     return run_line(s, line, err);
 }
 
+/* Input is not buffered, so that nothing is read ahead of the command that
+ * runs. The sandboxes are freed from the newest to the oldest. */
 int
 resident_session(struct exec_request *q)
 {

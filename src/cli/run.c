@@ -98,14 +98,12 @@ set_pwd(struct exec_request *q)
     return pwd;
 }
 
-/* Address space is reserved for twice the processes, because those that have
- * ended may still be on their way out. A pool that is no larger makes the start
- * short. */
+/* Address space is reserved for twice the processes, because a process that has
+ * ended may still have its memory when the next one starts. A larger pool would
+ * only make the start longer. */
 int
 request_run(struct exec_request *q, const char *name)
 {
-    /* Address space for all, twice: what has ended may still be on its way
-     * out. A pool that is no larger makes the start short. */
     struct wsand_runtime_options ro = {.size = sizeof ro,
                                        .root_image = q->root,
                                        .shipped_dir = beside_find_code(),

@@ -1,5 +1,9 @@
 /* wasm-sandbox without a sub-command: parses the options of the server
- * (rpc/server.h) and starts it on standard input and output. */
+ * (rpc/server.h) and starts it on standard input and output.
+ *
+ * Only the form of the options is checked here. The files that they name are
+ * read by the server, which reports errors in them. Folders are the exception:
+ * see add_folder. */
 #include "cli/cli.h"
 
 #include "rpc/server.h"
@@ -13,8 +17,11 @@
 #include <string.h>
 #include <unistd.h>
 
+/* Of --tools, and of --allow-mount. */
 enum { FOLDERS_MAX = 32 };
 
+/* Square brackets contain the default. main.c prints the text, followed by the
+ * list of sub-commands. */
 const char serve_options_help[] =
     "  --memory-limit MB        memory of the root sandbox [64; with `create` "
     "512]\n"
@@ -55,8 +62,9 @@ struct serve_command {
     char root[ROOT_PATH_BYTES];
 };
 
-/* Adds a folder to a list. It is checked now, because an error at the first
- * request would come too late. */
+/* Adds a folder to a list that ends with NULL. The folder is checked now,
+ * because an error at the first request would come too late. Returns false
+ * after reporting an error. */
 static bool
 add_folder(const char *option, const char **list, const char *dir)
 {
@@ -136,7 +144,8 @@ serve_parse_option(struct serve_command *s, int c, const char *arg)
     }
 }
 
-/* Returns -1 to continue, otherwise the exit status. */
+/* Returns -1 to continue, otherwise the exit status. The server takes no other
+ * arguments: a word that is left over is probably a misspelled command. */
 static int
 serve_parse(struct serve_command *s, int argc, char **argv)
 {

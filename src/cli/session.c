@@ -50,6 +50,7 @@ static const char help[] =
     "that is\n"
     "                                starting\n";
 
+/* The time that a client waits for a supervisor that is starting. */
 enum { WAIT_MS = 3000 };
 
 /* The message may contain text of the supervisor or of a guest, so control
@@ -192,6 +193,7 @@ cli_list_page(struct cli *c, int64_t after, bool with_ended,
     return result ? json_integer(json_get(result, "next")) : -1;
 }
 
+/* cli_match with the type of a callback of cli_list_page. */
 static void
 cli_match_one(void *arg, const struct json *session)
 {
@@ -260,6 +262,7 @@ put_limits(const struct cli *c, struct buf *p)
     buf_puts(p, *comma == ',' ? "}" : "");
 }
 
+/* Appends the words as a list. There must be at least one. */
 static void
 put_words(struct buf *p, char **words)
 {
@@ -333,6 +336,8 @@ cli_do_list(struct cli *c, const char *id)
     return after == 0 ? 0 : CLI_FAILED;
 }
 
+/* Unlike `list`, `show` prints everything that the supervisor knows of a
+ * session. */
 static int
 cli_do_show(struct cli *c, const char *id)
 {
@@ -364,6 +369,8 @@ cli_do_change(struct cli *c, const char *id)
     return 0;
 }
 
+/* `files` and `events` find their session themselves: it is not their first
+ * word, or may be missing. */
 static int
 cli_do_files(struct cli *c, const char *id)
 {

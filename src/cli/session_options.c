@@ -1,5 +1,8 @@
 /* The options of `wasm-sandbox session`. All commands share one table: an
- * option that a command does not use is ignored. */
+ * option that a command does not use is ignored.
+ *
+ * Options and arguments may be mixed, up to the command that a session is to
+ * run: from there on, everything belongs to that command. */
 #include "cli/session.h"
 
 #include "base/parse.h"
@@ -11,8 +14,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The values that getopt_long returns. Those of limits are their enum limit, so
+ * that one line handles all of them. */
 enum {
-    OPT_AGENT = N_LIMITS, /* below: enum limit */
+    OPT_AGENT = N_LIMITS,
     OPT_LABEL,
     OPT_STATE,
     OPT_DURABILITY,
@@ -58,7 +63,8 @@ static const struct option options[] = {
     {0},
 };
 
-/* Returns false after reporting an error. */
+/* Numbers are not checked further: the supervisor knows the ranges, and its
+ * message names them. Returns false after reporting an error. */
 static bool
 cli_take_number(const struct cli *c, const char *name, int64_t *ret)
 {
@@ -108,7 +114,9 @@ cli_take_env(struct cli *c)
     return cli_set_env(c, optarg, equals + 1);
 }
 
-/* Sets the member that belongs to the option. */
+/* Sets the member that belongs to the option. Texts and flags are found in two
+ * tables; only options with a syntax of their own need code. Returns false
+ * after reporting an error. */
 static bool
 cli_take_option(struct cli *c, int o, const char *name)
 {

@@ -44,6 +44,7 @@ cli_put_indented(struct buf *b, const struct json *v, int level)
     buf_printf(b, "\n%*s%s", 2 * level, "", is_object ? "}" : "]");
 }
 
+/* The text is collected first, so that it is written by one call. */
 void
 cli_print_json(const struct json *value)
 {
@@ -160,6 +161,8 @@ cli_print_member(const struct json *key)
     (void)putchar('\n');
 }
 
+/* Without --json, members are printed in the order of the answer, one in each
+ * line. */
 int
 cli_print_session(const struct cli *c, const struct json *session)
 {

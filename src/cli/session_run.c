@@ -1,4 +1,8 @@
-/* session run, files, output and events. */
+/* session run, files, output and events.
+ *
+ * A run is streamed: its output arrives as notifications and is written as it
+ * comes. Files are copied in parts, each in a request of its own. A part must
+ * fit into one message together with base64 and JSON. */
 #include "cli/session.h"
 
 #include "base/base64.h"
@@ -41,15 +45,22 @@ cli_output(const struct json *params, size_t *ret_len)
 
 /* --- run */
 
-/* A run whose output is being printed. */
+/* A run whose output is being printed.
+ *
+ * A user expects ^C to end the run like a native program. The signals are
+ * blocked and read from a descriptor, so they arrive in the same poll as the
+ * answer and the output. The first one sends `cancel`, and the loop goes on:
+ * the run ends in the session, and its answer has the last output and the
+ * status. The signals are then unblocked, so that a second one ends this
+ * program even if the supervisor does not answer. */
 struct cli_running {
     struct cli *c;
     const char *id;
     int64_t request;
     sigset_t signals; /* they cancel the run; without ignored ones */
     int signal_hfd;
-    bool is_told_to_end;
-    int error; /* of writing what it wrote */
+    bool is_cancelled;
+    int error; /* -errno of writing the output */
 };
 
 /* Asks the supervisor to cancel the run. Its answer still arrives. */
@@ -72,11 +83,11 @@ cli_await_events(struct cli_running *r, int hfd, short events)
     struct signalfd_siginfo info;
 
     while (!p[0].revents) {
-        int n = poll(p, 2, r->is_told_to_end && events == POLLOUT ? 0 : -1);
+        int n = poll(p, 2, r->is_cancelled && events == POLLOUT ? 0 : -1);
         if (n == 0 || (n < 0 && errno != EINTR))
             return n == 0 ? -EAGAIN : -errno;
         if (p[1].revents && read(r->signal_hfd, &info, sizeof info) > 0) {
-            r->is_told_to_end = true;
+            r->is_cancelled = true;
             (void)sigprocmask(SIG_UNBLOCK, &r->signals, NULL);
             cli_cancel(r);
         }
@@ -84,15 +95,15 @@ cli_await_events(struct cli_running *r, int hfd, short events)
     return 0;
 }
 
-/* Writes in pieces that a pipe accepts at once, so that signals are handled in
- * between. */
+/* Writes in pieces of PIPE_BUF, so that signals are handled in between. A pipe
+ * that poll reports as writable accepts so many bytes without blocking. */
 static int
 cli_write_out(struct cli_running *r, int hfd, const char *p, size_t len)
 {
     int e = 0;
 
     for (size_t n; e == 0 && len; p += n, len -= n) {
-        n = len < PIPE_BUF ? len : PIPE_BUF; /* so much fits into a pipe */
+        n = len < PIPE_BUF ? len : PIPE_BUF;
         e = cli_await_events(r, hfd, POLLOUT);
         if (e == 0)
             e = hfd_write_all(hfd, p, n);
@@ -187,7 +198,7 @@ put_stdin(struct cli *c, struct buf *p)
 /* The exit status is that of the command. Additional lines explain a limit or
  * omitted output. */
 static int
-cli_told_status(struct cli *c, const struct json *result)
+cli_run_status(struct cli *c, const struct json *result)
 {
     const char *class = cli_member(result, "errorClass");
 
@@ -236,7 +247,7 @@ cli_run(struct cli *c, const char *id)
     if (c->is_json && result)
         cli_print_json(result);
     if (r.error == 0)
-        return cli_told_status(c, result);
+        return cli_run_status(c, result);
     if (r.error == -EPIPE)
         return 128 + SIGPIPE;
     cli_complain(c, "its output: %s", strerror(-r.error));
@@ -257,6 +268,7 @@ cli_full_path(const char *path)
                                                                          : full;
 }
 
+/* With --json, the answer is printed as it is. */
 static int
 cli_list_files(struct cli *c, const char *id, char **words)
 {
@@ -277,6 +289,7 @@ cli_list_files(struct cli *c, const char *id, char **words)
     return result ? 0 : CLI_FAILED;
 }
 
+/* Returns the part after the last slash. */
 static const char *
 cli_last_name(const char *path)
 {
@@ -291,6 +304,7 @@ struct file_target {
     int hfd; /* -1: not opened yet */
 };
 
+/* Opens the destination once. -errno. */
 static int
 cli_open_target(struct file_target *t)
 {
@@ -323,7 +337,9 @@ cli_get_part(struct cli *c, const char *id, const char *path, uint64_t at,
     return r < 0 ? r : *ret_len == PART_BYTES;
 }
 
-/* Large files are read in parts, because an answer has a maximum length. */
+/* Large files are read in parts, because an answer has a maximum length. A file
+ * that changes meanwhile is not protected: the parts may be of different
+ * versions. */
 static int
 cli_get_file(struct cli *c, const char *id, char **words)
 {
@@ -467,6 +483,7 @@ cli_show_output(struct cli *c, const char *id)
 
 /* --- events */
 
+/* One line for each event, so that other programs can follow them. */
 static void
 print_event_json(const struct json *e)
 {

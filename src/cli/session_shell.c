@@ -179,6 +179,7 @@ cli_take_message(struct shell_terminal *t, const struct json *m)
     cli_complain(t->c, "%s", cli_member(json_get(m, "error"), "message"));
 }
 
+/* Several messages may have arrived with one read. */
 static void
 cli_take_messages(struct shell_terminal *t)
 {
@@ -216,7 +217,7 @@ cli_take_signal(struct shell_terminal *t)
     else if (info.ssi_signo == SIGINT && t->has_tty)
         send_interrupt(t);
     else
-        t->is_over = true; /* closing the connection hangs it up */
+        t->is_over = true;
 }
 
 /* Output may have arrived together with the answer to process.start, before the

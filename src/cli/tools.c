@@ -11,6 +11,8 @@
 /* The error has been reported. */
 enum { SAID = -ECANCELED };
 
+/* A program of --tools must be able to run: with is_checked, creating the
+ * sandbox fails otherwise, with a message that names the program. */
 static int
 tools_add_tool(void *arg, const char *host_path, const char *guest_path)
 {

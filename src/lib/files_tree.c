@@ -21,6 +21,7 @@ files_tree_type_of(uint32_t mode)
     return S_ISLNK(mode) ? WSAND_SYMLINK : WSAND_OTHER;
 }
 
+/* Walks a path and reads the attributes; `walk` has the flags of path_walk. */
 static int
 find_stat(const struct at *at, unsigned walk, struct wsand_stat *ret)
 {
@@ -98,6 +99,8 @@ files_tree_add_name(struct dir_emit *e, const char *name, size_t len,
     return copy;
 }
 
+/* Folders list their entries in the order of creation. Lists are sorted, so
+ * that folders with equal contents have equal lists. */
 static int
 by_name(const void *a, const void *b)
 {

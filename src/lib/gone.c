@@ -1,6 +1,9 @@
 /* The processes that a copy of a sandbox does not have. A fork, a snapshot or a
  * resumed session has files and a shell, but no running processes; clients want
- * to know which ones they lost. */
+ * to know which ones they lost.
+ *
+ * The list is one block of text that is saved with the state as it is, and is
+ * parsed only when a client asks for it. */
 #include "lib/gone.h"
 
 #include "base/buf.h"
@@ -23,6 +26,8 @@ gone_fini(struct gone *l)
     *l = (struct gone){0};
 }
 
+/* The list is information only. Without memory it is omitted, so that the copy
+ * of the sandbox does not fail for it. */
 void
 gone_copy(struct gone *to, const struct gone *from)
 {

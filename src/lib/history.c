@@ -28,6 +28,7 @@ struct history {
     size_t bytes;
 };
 
+/* A line refers to nothing else, so the deferred free list is not needed. */
 static void
 line_free(struct shared *s, struct free_list *g)
 {
@@ -172,8 +173,9 @@ history_text(const struct shared *line)
     return ((const struct history_line *)line)->text;
 }
 
-/* --- the functions */
+/* --- the public functions */
 
+/* The list and its texts are one allocation, which the caller frees. */
 int
 wsand_history_list(struct wsand_sandbox *sb, char ***ret,
                    struct wsand_error *err)

@@ -1,4 +1,5 @@
-/* References to inodes by the position of their mount. */
+/* References to inodes by the position of their mount. A pointer to a mount is
+ * valid in one sandbox only; its position is valid in all copies. */
 #include "lib/inode_ref.h"
 
 #include "kernel/kernel.h"

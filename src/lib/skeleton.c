@@ -51,6 +51,7 @@ parent_of(struct tree *t, const char *path, uint32_t uid, int64_t now_ns,
     }
 }
 
+/* Parents belong to root, whatever the owner of the folder is. */
 static int
 put_dir(struct tree *t, const char *path, uint32_t mode, uint32_t uid,
         int64_t now_ns)

@@ -13,7 +13,7 @@
 void state_image_hash(struct wsand_runtime *rt, uint8_t ret[32]);
 void state_module_hash(struct wsand_runtime *rt, uint8_t ret[32]);
 
-/* True if the n-th mount (0: the root) with the files m is part of the state.
+/* True if the n-th mount (0: the root) is part of the state.
  * Read-only mounts are the same in any sandbox with these mounts. */
 bool state_has_mount(const struct wsand_sandbox *sb, size_t n);
 /* Returns the base that the files are recorded against: the root image, or

@@ -137,6 +137,7 @@ shell_fact(const struct snapshot *s, uint8_t buf[RECORD_FIXED_MAX])
     return record_shell_put(&r, buf);
 }
 
+/* Compares the recorded forms, so that padding of structures does not count. */
 static bool
 is_same_fact(const struct snapshot *a, const struct snapshot *b)
 {
@@ -199,6 +200,7 @@ send_shell(const struct snapshot *last, const struct snapshot *now,
     return r;
 }
 
+/* Without lost processes the value is NULL, which removes the fact. */
 static int
 send_gone(const struct snapshot *last, const struct snapshot *now,
           const struct record_sink *to)

@@ -1,4 +1,15 @@
-/* Layers: who their parents are, and whose they are. */
+/* Layers: sets of records, each on top of its parent.
+ *
+ * A session owns its first layer, to which its commits write. It sees the
+ * records of that layer, and of the parents those that no nearer layer has
+ * (walk.c). No commit writes to a layer with children, so forks share it.
+ *
+ * The first layer has totals over all visible records: amounts for the quota,
+ * and a digest. A commit updates them from its own records alone. The digest
+ * is the sum of one hash for each record, modulo 2^64. A sum does not depend on
+ * the order of the records, and a removed record is subtracted again. After all
+ * records were read, the sum of their hashes must be equal to it: then none is
+ * missing, and none is left over. It detects damage, not intent. */
 #include "base/vec.h"
 #include "record/record.h"
 #include "store/store_impl.h"
@@ -6,6 +17,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+/* A row names its layers, so a missing one means that the store is damaged. */
 int
 layer_get(struct store *s, int64_t id, struct layer *ret)
 {
@@ -55,6 +67,8 @@ layer_put(struct store *s, int64_t id, const struct layer *l)
                    l->session_row_sum);
 }
 
+/* Inodes, names and pages are counted; for all other records the bytes matter.
+ * A block of a file costs its whole size, as on a disk, unless it is empty. */
 static void
 layer_add_amount(struct store_amounts *a, const uint8_t *key, uint64_t key_len,
                  uint64_t len, bool is_there)
@@ -76,6 +90,8 @@ layer_add_amount(struct store_amounts *a, const uint8_t *key, uint64_t key_len,
     *amount = is_there ? *amount + n : *amount - n;
 }
 
+/* The checksum of the record covers its value, so the value is not needed
+ * here. */
 uint64_t
 layer_digest_of(const void *key, size_t key_len, uint64_t len, int64_t sum)
 {
@@ -92,6 +108,8 @@ layer_charge(struct layer *l, const uint8_t *key, size_t key_len, uint64_t len,
     l->digest = is_there ? l->digest + digest : l->digest - digest;
 }
 
+/* store_tidy searches only the layers that are listed as loose, not all of
+ * them. */
 int
 layer_loosen(struct store *s, int64_t id)
 {
@@ -116,6 +134,9 @@ layer_chain_push(struct chain *c, int64_t id)
     return 0;
 }
 
+/* Reads one parent after the other. The numbers must fall on the way, because a
+ * parent is older than its children: a damaged store cannot make this loop
+ * endless. */
 int
 layer_chain_init_of(struct store *s, int64_t layer, int64_t parent,
                     struct chain *ret)
@@ -124,7 +145,6 @@ layer_chain_init_of(struct store *s, int64_t layer, int64_t parent,
     int r = 0;
 
     while (layer) {
-        /* Parents are older than their children, so this ends. */
         if (c.n && layer >= c.ids[c.n - 1])
             return store_fail(s, -EBADMSG,
                               "the store is damaged: layers in a ring");

@@ -20,6 +20,8 @@ read_add_frame(struct buf *b, enum record_op op, const void *key,
     buf_add(b, value, len);
 }
 
+/* Appends the record at which the walk stands. Small values are in the record
+ * itself, and larger ones in chunks, whose hash chunk_get verifies. */
 static int
 read_add_record(struct record_walk *w, struct buf *b)
 {

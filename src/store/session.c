@@ -67,6 +67,7 @@ session_insert(struct store *s, const struct store_session *row,
     return r;
 }
 
+/* Inserts a layer that the session owns, and makes it the first one. */
 static int
 session_give_layer(struct store *s, int64_t number, const struct layer *l)
 {
@@ -168,6 +169,8 @@ store_session_end(struct store *s, const struct store_session *row)
     return r < 0 ? r : store_op_end(s, session_end(s, row));
 }
 
+/* Commits that were staged but not finished are dropped, for example those of
+ * a worker that has died. */
 static int
 session_discard(struct store *s, const char *id)
 {
@@ -294,6 +297,7 @@ session_row_next(struct store *s, int64_t *number, char ret_id[65],
     return 1;
 }
 
+/* The texts are valid during the callback only: they belong to SQLite. */
 static int
 session_give_row(sqlite3_stmt *st, store_session_fn *fn, void *arg)
 {

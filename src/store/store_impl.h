@@ -38,19 +38,16 @@ struct store {
     int lock_hfd;
     int reserve_hfd;      /* -1: none */
     bool is_reserve_used; /* and must be filled again */
-    /* Opening succeeded, so closing may write. */
-    bool is_open;  /* and may be written */
-    bool is_begun; /* by store_begin */
-    /* a single op is the whole transaction: no savepoint */
-    bool is_alone;
+    bool is_open;         /* opening succeeded, so closing may write */
+    bool is_begun;        /* by store_begin */
+    bool is_alone;    /* a single op is the whole transaction: no savepoint */
     bool is_full;     /* the mode of synchronous */
     bool is_unsynced; /* some commits are not durable */
     /* A sync failed while there were such commits: see log.c. */
     bool is_doubtful;
     /* The error for which SQLite rolled back the open transaction; 0: none. */
-    int broken; /* why the transaction was rolled back */
-    /* Pages in the log since the last checkpoint. */
-    int log_pages;
+    int broken;
+    int log_pages;        /* in the log since the last checkpoint */
     int64_t last_chunk;   /* the number of the newest one; 0: not known */
     int64_t forget_at_ms; /* when to search for old rows */
     bool may_tidy;        /* something may be loose */
@@ -185,14 +182,16 @@ bool store_record_sum_is(int64_t sum, int64_t stored);
  * the first layer of a session. */
 struct layer {
     int64_t parent, session; /* 0: none */
-    /* of everything visible from it */
+    /* Of all records that are visible from it. */
     struct store_amounts used;
     uint64_t digest; /* the sum of layer_digest_of all records */
-    /* of the session that owns it */
+    /* Of the session that owns it. */
     uint64_t commits;        /* including changes of its row */
     int64_t session_row_sum; /* of its row, as of its last change */
 };
+/* Reads a row. -EBADMSG: there is none, so the store is damaged. */
 int layer_get(struct store *s, int64_t id, struct layer *ret);
+/* Inserts a row and returns its number. */
 int layer_add(struct store *s, const struct layer *l, int64_t *ret_id);
 /* Writes all but parent and owner. */
 int layer_put(struct store *s, int64_t id, const struct layer *l);
@@ -204,7 +203,7 @@ void layer_charge(struct layer *l, const uint8_t *key, size_t key_len,
                   uint64_t len, int64_t sum, bool is_there);
 /* Marks a layer that lost a child for store_tidy. Accepts 0. */
 int layer_loosen(struct store *s, int64_t id);
-/* Like layer_loosen, for a layer without an owner. */
+/* Removes the owner of a layer, and marks it as layer_loosen does. */
 int layer_disown(struct store *s, int64_t id);
 
 /* A layer and its parents, the nearest first. Parents have smaller numbers,

@@ -1,5 +1,6 @@
 /* The command `fsck`: prints the findings of the store's check, and checks the
- * root images beside the store. */
+ * root images beside the store. store/fsck.c does the
+ * work. */
 #include "supervisor/fsck.h"
 
 #include "base/buf.h"

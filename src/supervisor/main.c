@@ -21,6 +21,7 @@
 #include <string.h>
 #include <unistd.h>
 
+/* Space for the error of an option. */
 enum { WHY_BYTES = 256 };
 
 /* --- limit */

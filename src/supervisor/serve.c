@@ -35,7 +35,8 @@
 enum { PATH_BYTES = 1024 };
 #define SLOW_NS (2 * NS_PER_S)
 
-/* Everything that serving needs, in the order in which it is created. */
+/* Everything that serving needs. Only the event loop uses it, except
+ * `wake_hfd`, to which the store's thread writes. serving_end frees it. */
 struct serving {
     struct supervisor sv;
     struct config *config;
@@ -43,14 +44,15 @@ struct serving {
     bool has_host;
     char worker[PATH_BYTES], root[PATH_BYTES], code[PATH_BYTES];
     char *worker_argv[10], *worker_envp[4];
-    struct list pools; /* of workers */
+    struct list pools; /* of workers: the main one, and those of images.c */
     struct listener *listener;
-    struct http *http; /* NULL: not asked for */
-    struct source signals, kept;
+    struct http *http; /* NULL: not enabled */
+    struct source signals;
+    struct source kept;        /* jobs of the store are done: wake_hfd */
     struct reactor_timer slow; /* the first worker takes long */
-    bool is_open;              /* clients are served, or cannot be: */
-    int open_error;
-    int wake_hfd;
+    bool is_open;   /* clients are served, or the attempt has failed */
+    int open_error; /* the result of that attempt */
+    int wake_hfd;   /* the store's thread writes to it */
 };
 
 /* Prints why the supervisor cannot start. Returns -EINVAL. */
@@ -64,7 +66,7 @@ serve_refuse(const char *what, const char *why)
 
 /* --- workers */
 
-static void serve_open_door(struct serving *g);
+static void serve_open(struct serving *g);
 
 /* The first ready worker also opens the socket for clients. */
 static void
@@ -73,7 +75,7 @@ serve_on_worker_ready(void *arg)
     struct serving *g = arg;
 
     g->sv.start_why[0] = 0;
-    serve_open_door(g);
+    serve_open(g);
     lives_take_workers(&g->sv);
 }
 
@@ -86,7 +88,7 @@ serve_on_start_failed(void *arg, const char *why)
 
     say(&g->sv, LEVEL_error, "no worker can be started: %s", why);
     (void)snprintf(g->sv.start_why, sizeof g->sv.start_why, "%s", why);
-    serve_open_door(g);
+    serve_open(g);
 }
 
 /* A worker of a session has died. Its life decides about the session. */
@@ -194,7 +196,7 @@ serve_set_worker_words(struct serving *g)
 
     *words++ = g->worker;
     *words++ = "worker";
-    if (*g->config->worker) /* not ours: it knows what it needs */
+    if (*g->config->worker)
         return 0;
     if (serve_find_root(g) < 0)
         return -EINVAL;
@@ -417,7 +419,7 @@ serve_start_listening(struct serving *g)
 /* Begins to serve clients: the first worker is ready, or there will be none
  * soon. */
 static void
-serve_open_door(struct serving *g)
+serve_open(struct serving *g)
 {
     if (g->is_open || g->sv.is_ending)
         return;
@@ -446,14 +448,18 @@ serve_await_worker(struct serving *g)
 {
     g->slow.fire = serve_on_slow;
     if (!g->config->pool_size)
-        serve_open_door(g);
+        serve_open(g);
     else if (!g->is_open)
         reactor_set_timer(&g->sv.reactor, &g->slow, time_mono_ns() + SLOW_NS);
 }
 
 /* --- the end */
 
-/* Each session commits and is paused. The loop ends with the last of them. */
+/* Every life is asked to commit and end, with a deadline of its own. The event
+ * loop runs on meanwhile, because the commits need it, and stops with the last
+ * life. A life ends only when no job of the store is under way for it, so
+ * nothing that was acknowledged is lost. Clients stay connected until then, and
+ * get the answers to their calls. */
 void
 supervisor_end(struct supervisor *sv)
 {
@@ -478,8 +484,7 @@ serving_end(struct serving *g)
 {
     listener_free(g->listener);
     http_free(g->http);
-    store_thread_free(
-        g->sv.store_thread); /* answers what was waiting for the store */
+    store_thread_free(g->sv.store_thread);
     session_forget_unsaved(&g->sv);
     LIST_FOR_EACH_SAFE(it, &g->sv.clients)
         client_gone(CONTAINER_OF(it, struct client, link));
@@ -497,15 +502,15 @@ serving_end(struct serving *g)
 /* --- the beginning */
 
 /* Each session needs several descriptors, so the limit is raised to its
- * maximum. A client that is gone and a full disk are errors of a call, not
- * signals. */
+ * maximum. A client that is gone (SIGPIPE) and a file that is too large
+ * (SIGXFSZ) are errors of a call, not signals that end the process. */
 static void
 serve_raise_limits(void)
 {
     struct rlimit r;
 
     (void)signal(SIGPIPE, SIG_IGN);
-    (void)signal(SIGXFSZ, SIG_IGN); /* a full disk is an error, not an end */
+    (void)signal(SIGXFSZ, SIG_IGN);
     if (getrlimit(RLIMIT_NOFILE, &r) == 0) {
         r.rlim_cur = r.rlim_max;
         (void)setrlimit(RLIMIT_NOFILE, &r);

@@ -1,4 +1,7 @@
-/* The rows of the configuration, and the setting of values. */
+/* The rows of the configuration, and the setting of values.
+ *
+ * Errors are collected as lines, so that a user sees all mistakes of a file at
+ * once. A function that has reported one returns -EINVAL. */
 #ifndef SUPERVISOR_CONFIG_IMPL_H
 #define SUPERVISOR_CONFIG_IMPL_H
 

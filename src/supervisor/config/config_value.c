@@ -14,8 +14,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Space for a line of an error, for the allowed values in it, and for the given
+ * value. A longer value is cut off. */
 enum { MESSAGE_BYTES = 384, ALLOWED_BYTES = 256, SAID_BYTES = 64 };
 
+/* The members that all kinds have, and the location of the value. */
 #define ROW(of_kind, name, of_key, default_, what)          \
     .kind = CONFIG_##of_kind, .id = #name, .key = (of_key), \
     .standard = (default_), .text = (what)
@@ -113,17 +116,20 @@ config_value_list_words(const char *words, char *ret, size_t size)
 struct config_setting {
     struct config *c;
     const struct config_row *row;
-    const char *where;
-    const char *text; /* or */
-    const struct json *json;
+    const char *where;       /* file, variable or option, for errors */
+    const char *text;        /* of a variable or an option */
+    const struct json *json; /* of a file; NULL: `text` is set */
     struct buf *errors;
 };
 
 /* The syntax and the storage of a kind of value. */
 struct kind {
+    /* Parses and stores a value. -EINVAL: the error was reported. -ENOMEM. */
     int (*take)(const struct config_setting *v);
+    /* Appends the stored value as JSON. */
     void (*put)(struct buf *b, const struct config *c,
                 const struct config_row *row);
+    /* Describes the allowed values; the text follows "must be". */
     void (*allow)(const struct config_row *row, char *ret, size_t size);
 };
 
@@ -228,7 +234,6 @@ config_value_put_string(struct buf *b, const struct config *c,
     put_text(b, *at);
 }
 
-/* The texts of config_value_allow_* follow "must be". */
 static void
 config_value_allow_path(const struct config_row *row, char *ret, size_t size)
 {

@@ -8,8 +8,12 @@
 
 #include <string.h>
 
+/* The maximum that is sent at once, and the number of waiting bytes from which
+ * a client is too slow. It has caught up at half of that, so that a worker does
+ * not stop and start with every block. */
 enum { BLOCK_BYTES = 16384, BEHIND_BYTES = 1 << 20 };
 
+/* The texts say what the client can change. */
 static const struct {
     unsigned code;
     const char *text;

@@ -400,9 +400,9 @@ http_request_begin(struct http *h, struct MHD_Connection *connection,
                                              : MHD_YES;
 }
 
-enum MHD_Result
 /* An empty part is the end of the body. Each part is consumed completely, even
  * if it is dropped. */
+enum MHD_Result
 http_request_handle(void *cls, struct MHD_Connection *connection,
                     const char *url, const char *method, const char *version,
                     const char *data, size_t *size, void **ret_request)
@@ -445,9 +445,9 @@ http_request_completed(void *cls, struct MHD_Connection *connection,
         http_request_free(r);
 }
 
-void
 /* At the end of the supervisor: the request is answered with 503, or its stream
  * is cut off. */
+void
 http_request_abandon(struct http_request *r)
 {
     r->status = STATUS_503;

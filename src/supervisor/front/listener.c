@@ -32,7 +32,7 @@ enum {
     CLIENTS_MAX = 1024,
     BACKLOG = 1024,
     ACCEPTS_AHEAD = 4, /* before other sources are served */
-    READS_AHEAD = 16,  /* of one client, the same */
+    READS_AHEAD = 16,  /* from one client, before others are served */
     STUCK_S = 30,      /* a client that is behind and reads nothing is closed */
     PAUSE_MS = 100,    /* when there is no descriptor for another client */
 };
@@ -41,7 +41,7 @@ enum {
 struct listener {
     struct source source;
     struct reactor_timer pause; /* until it listens again */
-    bool is_out;                /* of descriptors, when it was last asked */
+    bool is_out;                /* the last accept found no descriptor */
     struct supervisor *sv;
     char path[sizeof((struct sockaddr_un *)0)->sun_path];
 };
@@ -85,6 +85,7 @@ connection_set_stuck(struct connection *c)
                       is_behind ? time_mono_ns() + STUCK_S * NS_PER_S : 0);
 }
 
+/* Sources and timers are removed first: client_gone may free the connection. */
 static void
 connection_close(struct connection *c)
 {
@@ -186,6 +187,8 @@ connection_take_next(struct connection *c)
     }
 }
 
+/* A client with too much waiting is not served, and neither is one to which
+ * nothing can be written. */
 static bool
 connection_may_take(struct connection *c)
 {
@@ -254,7 +257,7 @@ connection_on_ready(struct source *source, uint32_t events)
 {
     struct connection *c = CONTAINER_OF(source, struct connection, source);
 
-    c->is_closing = true; /* at the end of this, not by what is called here */
+    c->is_closing = true;
     if (events & EPOLLOUT)
         connection_write_lines(c);
     if (events & EPOLLIN && !c->is_at_end)
@@ -351,6 +354,8 @@ listener_pause(struct listener *l, int errnum)
                       time_mono_ns() + PAUSE_MS * NS_PER_MS);
 }
 
+/* These errors pass when other descriptors or memory become free. Other errors
+ * concern one connection, for example because its client is gone. */
 static bool
 listener_is_out(int errnum)
 {
@@ -383,6 +388,7 @@ listener_fail(const char *path, int errnum, char *why, size_t size)
     return -errnum;
 }
 
+/* Creates the last folder of the path, which only the user may enter. */
 static int
 listener_make_folder(const char *path, char *why, size_t size)
 {

@@ -1,4 +1,8 @@
-/* The command line of `limit`. */
+/* The command line of `limit`.
+ *
+ * Options that are limits have the value of their enum limit, so one function
+ * handles all of them with the ranges of limits.def. The other options are
+ * found in a table of functions. */
 #include "supervisor/jail/options.h"
 
 #include "base/parse.h"
@@ -71,6 +75,8 @@ options_take_limit(const struct parse *p, enum limit limit)
     return 0;
 }
 
+/* Excludes the back ends before this one in enum backend. The host may have
+ * none of those that are left, except rlimits (cgroup_host.c). */
 static int
 options_take_backend(const struct parse *p)
 {
@@ -103,6 +109,8 @@ options_take_cgroup(const struct parse *p)
     return 0;
 }
 
+/* Each --read adds a path. The root is refused: the jail would see everything
+ * of the host. */
 static int
 options_take_read(const struct parse *p)
 {
@@ -119,6 +127,7 @@ options_take_read(const struct parse *p)
     return 0;
 }
 
+/* The option may be repeated, once for each limit. */
 static int
 options_take_unenforced(const struct parse *p)
 {
@@ -147,6 +156,8 @@ static int (*const takers[])(const struct parse *p) = {
     [OPT_HELP] = options_take_help,
 };
 
+/* Values point into argv. Limits that are not given have their defaults, so a
+ * jail always has all limits. */
 int
 options_parse(struct options *o, int argc, char **argv, char *why, size_t size)
 {

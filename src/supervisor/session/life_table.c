@@ -3,7 +3,12 @@
  * The rows NEW_* differ from their counterparts in one way: the row of the
  * session is not in the store yet. LIFE_ROW moves to the counterpart, and the
  * life can only finish after that, because the last change of state needs a
- * row. */
+ * row.
+ *
+ * Two rules hold in all rows, and the unit tests check every cell. A worker is
+ * never forgotten: every phase with a worker leads to LIFE_REAPED over
+ * LIFE_ENDED. LIFE_KILL works in every phase but the last, because a client may
+ * end a session at any time. */
 #include "supervisor/session/life_table.h"
 
 static const struct life_step steps[N_LIFE_PHASES][N_LIFE_EVENTS] =
