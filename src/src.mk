@@ -38,7 +38,7 @@ build/flags: FORCE
 	$(call remember,$(compile) $(OPT_FLAGS) $(SAN_FLAGS) $(ENGINE))
 build/sources: FORCE
 	$(call remember,$(LIB) $(CLI) $(STORE) $(SUPERVISOR) $(unit_src) $(tree_unit_src) \
-	  $(engine_unit_src) $(supervisor_unit_src) $(store_unit_src))
+	  $(engine_unit_src) $(rpc_unit_src) $(supervisor_unit_src) $(store_unit_src))
 engine_users := $(foreach variant,obj san/obj fuzz/obj walk/obj, $(patsubst %.c, \
   build/$(variant)/%.o,$(wildcard src/engine/*.c tests/engine/*.c \
   tests/fuzz/*.c bench/engine/*.c)))

@@ -10,7 +10,7 @@ vm_suites := $(if $(SAN),,supervisor-v2)
 check: ## all tests and lint; ends with `N passed, N failed`
 	@tools/setup
 	+@tools/check all rootfs $(lint_suites) tools-test unit unit-tree unit-engine unit-lib \
-	  unit-supervisor unit-store supervisor $(vm_suites) guest-native $(inside_suites) \
+	  unit-rpc unit-supervisor unit-store supervisor $(vm_suites) guest-native $(inside_suites) \
 	  $(userland_suites) suites-short lint-sdk sdk $(packed_suites) fuzz-short
 quick: ## the gate for a commit, under two minutes
 	+@tools/check all lint-format lint-layers unit unit-tree unit-engine $(if $(CLI),guest-inside)
@@ -29,6 +29,7 @@ tree_unit_src := $(wildcard tests/tree/*.c)
 engine_unit_src := $(wildcard tests/engine/*.c)
 supervisor_unit_src := $(wildcard tests/supervisor/*_test.c)
 store_unit_src := $(wildcard tests/store/*.c)
+rpc_unit_src := $(wildcard tests/rpc/*.c)
 wrap := -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=aligned_alloc \
   -Wl,--wrap=free,--wrap=strdup,--wrap=strndup
 san_objs = $(patsubst %.c,build/san/obj/%.o,$1)
@@ -40,24 +41,31 @@ build/unit-engine.o: build/sources $(call san_objs,$(BASE) \
   $(ENGINE_SRC) $(engine_unit_src) $(harness))
 build/unit-supervisor.o: build/sources $(call san_objs,$(BASE) \
   $(filter-out %/main.c,$(SUPERVISOR)) $(supervisor_unit_src) \
-  tests/store/world.c $(harness))
+  tests/store/world.c tests/rpc/json_count.c $(harness))
+build/unit-rpc.o: build/sources $(call san_objs,$(BASE) $(RECORD) $(WIRE) \
+  $(wildcard src/rpc/*.c) $(rpc_unit_src) $(harness))
+# How often a JSON text is read.
+build/unit-rpc.o build/unit-supervisor.o: wrap += -Wl,--wrap=json_read_copy \
+  -Wl,--wrap=json_scan_begin,--wrap=json_is_valid
 build/unit-store.o: build/sources $(call san_objs,$(BASE) $(STORE) \
   $(store_unit_src) $(harness))
 # A disk that is full refuses the store's reserve too.
 build/unit-store.o: wrap += -Wl,--wrap=posix_fallocate
-build/unit.o build/unit-tree.o build/unit-engine.o build/unit-supervisor.o build/unit-store.o:
+build/unit.o build/unit-tree.o build/unit-engine.o build/unit-rpc.o \
+  build/unit-supervisor.o build/unit-store.o:
 	$Q$(CC) -r -nostdlib $(wrap) $(filter %.o,$^) -o $@
 build/unit-engine: $(ENGINE_LIB)
 build/unit-supervisor: unit_libs := $(SUPERVISOR_LIBS)
 build/unit-store: unit_libs := $(STORE_LIBS)
-build/unit build/unit-tree build/unit-engine build/unit-supervisor build/unit-store: build/%: build/%.o
+build/unit build/unit-tree build/unit-engine build/unit-rpc build/unit-supervisor \
+  build/unit-store: build/%: build/%.o
 	@echo "  link $@"
 	$Q$(CC) $(SAN_FLAGS) $^ $(unit_libs) $(LDLIBS) -o $@
-unit unit-tree unit-engine unit-supervisor unit-store: %: build/% ## unit tests
+unit unit-tree unit-engine unit-rpc unit-supervisor unit-store: %: build/% ## unit tests
 	build/$@
-.PHONY: unit unit-tree unit-engine unit-supervisor unit-store
+.PHONY: unit unit-tree unit-engine unit-rpc unit-supervisor unit-store
 -include $(patsubst %.c,build/san/obj/%.d,$(unit_src) $(tree_unit_src) \
-  $(engine_unit_src) $(supervisor_unit_src) $(store_unit_src))
+  $(engine_unit_src) $(rpc_unit_src) $(supervisor_unit_src) $(store_unit_src))
 
 # Tests of the library through its header, with sanitizers when SAN=1. Those in
 # tests/lib/shell need the root image that $WASMSAND_ROOT names.
@@ -275,7 +283,8 @@ build/fuzz/obj/%.o: %.c build/flags
 build/fuzz/lib.a: $(LIB:%.c=build/fuzz/obj/%.o) build/sources
 	@rm -f $@
 	$Q$(AR) rcs $@ $(filter %.o,$^)
-build/fuzz/rpc_fuzz: $(patsubst %.c,build/fuzz/obj/%.o,$(wildcard src/rpc/*.c) $(WIRE))
+build/fuzz/rpc_fuzz: $(patsubst %.c,build/fuzz/obj/%.o,$(wildcard src/rpc/*.c) $(WIRE) \
+  tests/rpc/fake_library.c)
 build/fuzz/config_fuzz: $(patsubst %.c,build/fuzz/obj/%.o, \
   $(wildcard src/supervisor/config/*.c))
 build/fuzz/http_fuzz: $(patsubst %.c,build/fuzz/obj/%.o,$(WIRE) \

@@ -159,45 +159,6 @@ message_is_full(struct message *m, size_t more)
     return is;
 }
 
-/* --- lines */
-
-static void
-message_take_batch(struct message *m, const struct taker *t, void *to)
-{
-    size_t n = json_count(m->root);
-
-    if (n < 1 || n > BATCH_MAX) {
-        t->refuse(to, INVALID_REQUEST,
-                  n ? "Invalid request: more than 1000 in a batch"
-                    : "Invalid request: an empty batch");
-        return;
-    }
-    m->is_batch = true;
-    m->n_left = n;
-    JSON_EACH(request, m->root)
-        t->object(to, m, request);
-}
-
-void
-message_take(const char *line, size_t len, const struct taker *t, void *to)
-{
-    char reason[MESSAGE_ERROR_BYTES] = "";
-    char text[MESSAGE_ERROR_BYTES + 32];
-    CLEANUP(message_putp) struct message *m = NULL;
-
-    int r = message_new(line, len, &m, reason);
-    if (r == -EINVAL) {
-        (void)snprintf(text, sizeof text, "Parse error: %s", reason);
-        t->refuse(to, PARSE_ERROR, text);
-    } else if (r != 0) {
-        t->refuse(to, INTERNAL_ERROR, "Internal error: out of memory");
-    } else if (json_is(m->root, JSON_ARRAY)) {
-        message_take_batch(m, t, to);
-    } else {
-        t->object(to, m, m->root);
-    }
-}
-
 /* --- envelopes */
 
 const char *

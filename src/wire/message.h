@@ -53,15 +53,6 @@ bool message_add_answer(struct message *m, const char *p, size_t len);
 /* Would its answers be too much with so many bytes more? */
 bool message_is_full(struct message *m, size_t more);
 
-/* Receives the requests of a line. */
-struct taker {
-    void (*object)(void *to, struct message *m, const struct json *object);
-    void (*refuse)(void *to, int code, const char *text); /* the whole line */
-};
-/* Gives the requests of a line, one or a batch, to the taker. */
-void message_take(const char *line, size_t len, const struct taker *t,
-                  void *to);
-
 /* Returns the error in the envelope of a request, or NULL. */
 const char *request_fault(const struct json *object);
 /* The answer with an error, and a newline; id: as JSON, or NULL. */

@@ -3,6 +3,7 @@
 
 #include "wire/answer.h"
 
+#include <errno.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -127,9 +128,8 @@ peer_request(struct peer *p, struct message *msg, const struct json *object,
 }
 
 static void
-peer_take_object(void *to, struct message *msg, const struct json *object)
+peer_take_object(struct peer *p, struct message *msg, const struct json *object)
 {
-    struct peer *p = to;
     const struct json *json_id = json_get(object, "id");
     const char *fault;
 
@@ -160,17 +160,46 @@ peer_take_object(void *to, struct message *msg, const struct json *object)
 /* --- lines */
 
 static void
-peer_refuse_whole(void *to, int code, const char *text)
+peer_take_batch(struct peer *p, struct message *m)
 {
-    peer_refuse(to, NULL, NULL, code, text);
+    size_t n = json_count(m->root);
+
+    if (n < 1 || n > BATCH_MAX) {
+        peer_refuse(p, NULL, NULL, INVALID_REQUEST,
+                    n ? "Invalid request: more than 1000 in a batch"
+                      : "Invalid request: an empty batch");
+        return;
+    }
+    m->is_batch = true;
+    m->n_left = n;
+    JSON_EACH(request, m->root)
+        peer_take_object(p, m, request);
 }
 
+/* The only place where the JSON of a request is parsed. */
 static void
 peer_take(struct peer *p, const char *line, size_t len)
 {
-    static const struct taker taker = {peer_take_object, peer_refuse_whole};
+    char reason[MESSAGE_ERROR_BYTES] = "", text[MESSAGE_ERROR_BYTES + 16];
+    CLEANUP(message_putp) struct message *m = NULL;
 
-    message_take(line, len, &taker, p);
+    int r = message_new(line, len, &m, reason);
+    if (r == -EINVAL) {
+        (void)snprintf(text, sizeof text, "Parse error: %s", reason);
+        peer_refuse(p, NULL, NULL, PARSE_ERROR, text);
+        return;
+    }
+    if (r != 0) {
+        peer_refuse(p, NULL, NULL, INTERNAL_ERROR,
+                    "Internal error: out of memory");
+        return;
+    }
+    if (p->ops->parsed)
+        p->ops->parsed(p, m->root);
+    if (json_is(m->root, JSON_ARRAY))
+        peer_take_batch(p, m);
+    else
+        peer_take_object(p, m, m->root);
 }
 
 bool

@@ -29,6 +29,8 @@ struct peer_ops {
     size_t calls_max, bytes_max;
     size_t urgent_max; /* served for a peer that does not read */
 
+    /* A line was parsed, and its calls follow. NULL: not of interest. */
+    void (*parsed)(struct peer *p, const struct json *line);
     /* Returns a call in an object of the front end, filled with zeros. NULL: no
      * memory. */
     struct call *(*alloc)(struct peer *p);

@@ -71,7 +71,12 @@ void
 client_line(struct client *c, const char *line, size_t len)
 {
     unsigned what = len > 1 ? (unsigned char)line[len - 2] % 4 : 0;
+    struct json_doc doc = {0};
+    struct json_fault fault;
 
+    if (json_read_copy(&doc, line, len, &fault) == 0)
+        c->ops->parsed(c, doc.v);
+    json_fini(&doc);
     answer(c, what == 3 ? 1000 : what != 2);
     if (what == 1) {
         list_push_back(&waiting, &c->link);

@@ -210,6 +210,7 @@ client_line(struct client *c, const char *line, size_t len)
 
     c->is_busy = true;
     if (json_read_copy(&doc, line, len, &fault) == 0) {
+        c->ops->parsed(c, doc.v);
         answer_line(c, doc.v);
     } else {
         buf_init(&b, SIZE_MAX);

@@ -197,6 +197,12 @@ http_answer_request_of(const struct client *c)
 
 /* A line for a request that has ended is dropped. */
 static void
+http_answer_on_parsed(struct client *c, const struct json *line)
+{
+    http_request_set_format(http_answer_request_of(c), line);
+}
+
+static void
 http_answer_on_send(struct client *c, const char *line, size_t len)
 {
     struct http_request *r = http_answer_request_of(c);
@@ -236,6 +242,7 @@ http_answer_on_free(struct client *c)
 }
 
 const struct client_ops http_client_ops = {
+    .parsed = http_answer_on_parsed,
     .send = http_answer_on_send,
     .is_behind = http_answer_on_is_behind,
     .settled = http_answer_on_settled,

@@ -106,6 +106,8 @@ enum MHD_Result http_request_handle(void *cls,
 void http_request_completed(void *cls, struct MHD_Connection *connection,
                             void **request,
                             enum MHD_RequestTerminationCode how);
+/* Chooses the format by the parsed line: a stream, or one JSON text. */
+void http_request_set_format(struct http_request *r, const struct json *line);
 /* Suspends its connection until it is resumed, which can be repeated. */
 void http_request_suspend(struct http_request *r);
 void http_request_resume(struct http_request *r);

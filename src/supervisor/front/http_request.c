@@ -255,34 +255,19 @@ http_request_take_body(struct http_request *r, const char *data, size_t n)
         r->http->body_bytes += n;
 }
 
-/* Returns a member of a JSON object as text, or an empty text. */
-static struct text
-http_request_member(struct text object, const char *name)
-{
-    struct json_scan s;
-    struct json_member m;
-
-    if (json_scan_begin(object, &s))
-        while (json_scan_next(&s, &m))
-            if (text_is(m.name, name))
-                return m.value;
-    return (struct text){"", 0};
-}
-
 /* A stream needs `stream: true` in the parameters; the Accept header chooses
  * the format. */
-static enum request_format
-http_request_format_of(const struct http_request *r)
+void
+http_request_set_format(struct http_request *r, const struct json *line)
 {
-    struct text line = {r->body.p, r->body.len};
+    const struct json *stream = json_get(json_get(line, "params"), "stream");
     const char *accept = http_request_header(r, "Accept");
 
-    if (!line.len || !json_is_valid(line) ||
-        !text_is(
-            http_request_member(http_request_member(line, "params"), "stream"),
-            "true"))
-        return AS_JSON;
-    return accept && strstr(accept, "text/event-stream") ? AS_EVENTS : AS_LINES;
+    if (!json_is(stream, JSON_TRUE))
+        return;
+    r->format =
+        accept && strstr(accept, "text/event-stream") ? AS_EVENTS : AS_LINES;
+    r->client.takes_no_output = false;
 }
 
 /* --- answers */
@@ -292,9 +277,8 @@ http_request_format_of(const struct http_request *r)
 static void
 http_request_call(struct http_request *r)
 {
-    r->format = http_request_format_of(r);
     client_init(&r->client, r->http->sv, &http_client_ops);
-    r->client.takes_no_output = r->format == AS_JSON;
+    r->client.takes_no_output = true; /* until the line asks for a stream */
     r->has_client = true;
     client_line(&r->client, r->body.len ? r->body.p : "", r->body.len);
     http_request_drop_body(r);

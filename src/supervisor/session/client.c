@@ -12,6 +12,15 @@
 
 /* --- the delivery table */
 
+static void
+client_parsed(struct peer *p, const struct json *line)
+{
+    struct client *c = CONTAINER_OF(p, struct client, peer);
+
+    if (c->ops->parsed)
+        c->ops->parsed(c, line);
+}
+
 static struct call *
 client_alloc(struct peer *p)
 {
@@ -93,6 +102,7 @@ client_init(struct client *c, struct supervisor *sv,
     static const struct peer_ops peer_ops = {.calls_max = 1024,
                                              .bytes_max = 16 << 20,
                                              .urgent_max = 1024,
+                                             .parsed = client_parsed,
                                              .alloc = client_alloc,
                                              .serve = session_dispatch,
                                              .finish = answer_send,

@@ -14,6 +14,8 @@ struct client;
 struct supervisor;
 
 struct client_ops {
+    /* The line was parsed, and its calls follow. May be NULL. */
+    void (*parsed)(struct client *c, const struct json *line);
     /* Sends a line, given without its newline: an answer or a notification.
      * Never waits, never fails; must not call client_gone. */
     void (*send)(struct client *c, const char *line, size_t len);
