@@ -54,7 +54,6 @@ compiler_init(struct compiler *c, const char *path)
 {
     if (!path)
         return 0;
-    /* Opened now: what has the name later may be another. */
     int hfd = compiler_hfd(open(path, O_PATH | O_CLOEXEC));
     if (hfd < 0)
         return hfd;
@@ -388,8 +387,8 @@ explain_death(int out, int sig, bool *ret_is_final, char *why, size_t why_size)
     return -ENOEXEC;
 }
 
-/* Only a reason that the compiler itself has written is final. A process that
- * fails otherwise may succeed at the next try. */
+/* A refusal that the compiler itself has written is final. A process that was
+ * killed is judged by explain_death. */
 int
 compiler_outcome(int status, int out, bool *ret_is_final, char *why,
                  size_t why_size)

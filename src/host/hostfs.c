@@ -1,7 +1,7 @@
 /* Host folders: the operations on names.
  *
  * Each operation has the same shape. It finds the node of the directory, checks
- * the name, get a descriptor of the directory, and make one *at call of the
+ * the name, gets a descriptor of the directory, and makes one *at call of the
  * host with that descriptor and that name. The host never sees a path with a
  * slash, and no call follows a symbolic link.
  *

@@ -1,9 +1,8 @@
 /* Timers as files.
  *
  * An interval timer is restarted only when its file is read or its setting is
- * asked for. A timer
- * that nobody reads therefore costs one wake-up, however short its interval;
- * the missed periods are computed from the clock. */
+ * asked for. A timer that nobody reads therefore costs one wake-up, however
+ * short its interval; the missed periods are computed from the clock. */
 #include "kernel/timerfd.h"
 
 #include "kernel/kernel.h"

@@ -108,7 +108,7 @@ layer_write_put_bytes(struct layer_writer *w, const char *name,
 
 /* --- contents */
 
-/* The next data or hole, however far it is. -ENXIO */
+/* Returns the next data or hole, however far it is. -ENXIO: there is none. */
 static int64_t
 layer_write_seek(const struct inode *i, uint64_t pos, int whence)
 {

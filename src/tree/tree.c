@@ -314,8 +314,6 @@ tree_add_free(struct tree *t, const struct attr *a, int64_t now_ns,
     return 0;
 }
 
-/* Names count towards the inode quota, but the first ones of an image's file
- * are free; only the difference of the two costs is charged. */
 int
 tree_add(struct tree *t, const struct attr *a, int64_t now_ns,
          struct inode **ret, uint64_t *ret_ino)
@@ -331,6 +329,8 @@ tree_add(struct tree *t, const struct attr *a, int64_t now_ns,
     return r;
 }
 
+/* Names count towards the inode quota, but the first ones of an image's file
+ * are free; only the difference of the two costs is charged. */
 int
 tree_set_nlink(struct tree *t, struct inode *i, uint32_t nlink)
 {
