@@ -224,7 +224,8 @@ cli_find(struct cli *c, const char *name, char ret_id[SESSION_ID_BYTES])
                         "them");
         return false;
     }
-    if (strlen(name) == SESSION_ID_BYTES - 1) {
+    if (strlen(name) == SESSION_ID_BYTES - 1 &&
+        strspn(name, "0123456789abcdef") == SESSION_ID_BYTES - 1) {
         memcpy(ret_id, name, SESSION_ID_BYTES);
         return true;
     }

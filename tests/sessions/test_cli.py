@@ -86,6 +86,14 @@ def test_show(sup, session):
     assert re.search(r"^options +autoResume true$", shown, re.M)
 
 
+def test_a_label_as_long_as_an_id(sup):
+    label = "a label of thirty-two characters"
+    number = told(sup, "create", "--label", label).strip()
+    assert len(label) == len(number)
+    assert json.loads(told(sup, "show", label, "--json"))["sessionId"] == number
+    told(sup, "end", number)
+
+
 def test_a_session_by_its_beginning_or_its_label(sup, session):
     assert session in told(sup, "show", session[:6])
     assert session in told(sup, "show", "for a test")
