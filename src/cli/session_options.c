@@ -173,7 +173,8 @@ cli_take_options(struct cli *c, int argc, char **argv)
 
     while ((o = getopt_long(argc, argv, "+:", options, &index)) != -1) {
         if (o == '?' || o == ':') {
-            cli_complain(c, "%s %s", argv[optind - 1],
+            cli_complain(c, "%s %s; see wasm-sandbox session --help",
+                         argv[optind - 1],
                          o == ':' ? "needs a value" : "is not an option");
             return false;
         }

@@ -128,7 +128,8 @@ static const char serve_help[] =
     "  --check-config          print the effective configuration, or all "
     "errors\n"
     "  --probe                 print how this host enforces each limit; "
-    "status 0 if it can\n";
+    "exit with 0 if it\n"
+    "                          can enforce all of them\n";
 
 /* Removes the first occurrence of the word. Returns whether there was one. */
 static bool

@@ -201,8 +201,11 @@ serve_set_worker_words(struct serving *g)
     if (serve_find_root(g) < 0)
         return -EINVAL;
     int r = images_set_current(&g->sv, g->root);
-    if (r < 0)
-        return serve_refuse(g->root, strerror(-r));
+    if (r < 0) {
+        char what[PATH_BYTES + 16];
+        (void)snprintf(what, sizeof what, "root image %s", g->root);
+        return serve_refuse(what, strerror(-r));
+    }
     *words++ = "--root";
     *words++ = g->root;
     *words++ = "--image-hash";
