@@ -50,6 +50,26 @@ note_given(struct kernel *k, const struct kernel_options *o, struct fs *root)
     return t ? tree_clone(t, k->given) : 0;
 }
 
+/* Gives the root its seed for the hash of names, unless it is a copy, which has
+ * one. With a seed of the user, the numbers that guests get stay the same: a
+ * generator of its own provides this one. */
+static void
+kernel_seed_names(struct kernel *k, const struct kernel_options *o,
+                  struct fs *root)
+{
+    struct tree *t = tmpfs_is(root) ? tmpfs_tree(root) : NULL;
+    struct rng own, *rng = &k->rng;
+
+    if (!t || t->seed)
+        return;
+    if (o->is_deterministic) {
+        rng = &own;
+        rng_init(rng, k->host, true, ~o->seed);
+    }
+    rng_fill(rng, &t->seed, sizeof t->seed);
+    t->seed |= 1; /* 0 means none */
+}
+
 /* From the first mount on, kernel_free can free everything, also on failure. */
 int
 kernel_new(const struct kernel_options *o, OWN struct fs *root,
@@ -82,6 +102,7 @@ kernel_new(const struct kernel_options *o, OWN struct fs *root,
     rng_init(&k->rng, k->host, o->is_deterministic, o->seed);
     strncpy(k->hostname, o->hostname ? o->hostname : "sandbox",
             sizeof k->hostname - 1);
+    kernel_seed_names(k, o, root);
     vfs_init(&k->vfs, &kernel_vfs_hooks, &k->user);
     root->vfs = &k->vfs;
     root->dev = ++k->vfs.next_dev;

@@ -44,8 +44,27 @@ rng_init(struct rng *r, const struct host_ops *host, bool is_seeded,
 {
     r->host = host;
     r->is_seeded = is_seeded;
+    r->left = 0;
     for (int i = 0; i < 4; i++)
         r->state[i] = splitmix(&seed);
+}
+
+/* Most requests are for a few bytes: they share a call of the host. Bytes that
+ * were given out are erased. */
+static void
+rng_fill_by_host(struct rng *r, uint8_t *p, size_t len)
+{
+    if (len > sizeof r->pool) {
+        r->host->random(p, len);
+        return;
+    }
+    if (len > r->left) {
+        r->host->random(r->pool, sizeof r->pool);
+        r->left = sizeof r->pool;
+    }
+    r->left -= len;
+    memcpy(p, r->pool + r->left, len);
+    memset(r->pool + r->left, 0, len);
 }
 
 void
@@ -54,7 +73,7 @@ rng_fill(struct rng *r, void *buf, size_t len)
     uint8_t *p = buf;
 
     if (!r->is_seeded) {
-        r->host->random(p, len);
+        rng_fill_by_host(r, p, len);
         return;
     }
     while (len) {

@@ -12,6 +12,8 @@ struct rng {
     const struct host_ops *host;
     bool is_seeded;
     uint64_t state[4];
+    uint8_t pool[32]; /* bytes of the host, unless is_seeded */
+    size_t left;      /* how many of them are left */
 };
 /* Initialises the generator; `seed` is used only if is_seeded. */
 void rng_init(struct rng *r, const struct host_ops *host, bool is_seeded,

@@ -229,9 +229,12 @@ mount_tree(struct kernel *k, const struct wsand_mount *m, const struct tree *t,
         return r;
     r = tmpfs_new(&k->vfs, t, max[LIMIT_file_bytes], max[LIMIT_files], &fs);
     if (r == 0) {
+        struct tree *own = tmpfs_tree(fs),
+                    *root = tmpfs_tree(mount_root(&k->vfs)->fs);
         fs->dev = ++k->vfs.next_dev;
+        own->seed = root->seed;
         if (m->is_writable)
-            tree_join(tmpfs_tree(fs), tmpfs_tree(mount_root(&k->vfs)->fs));
+            tree_join(own, root);
     }
     return mount_new_fs(k, m->guest_path, "files", r, fs, !m->is_writable, err);
 }

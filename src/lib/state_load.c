@@ -70,8 +70,12 @@ add_tree(struct wsand_state *st, size_t mount)
         return 0;
     t->mount = mount;
     int r = tree_draft_init(&t->draft, base, &none);
-    st->n_trees += r == 0;
-    return r;
+    if (r < 0)
+        return r;
+    t->draft.tree.seed =
+        tmpfs_tree(mount_nth(&st->sb->kernel->vfs, mount)->fs)->seed;
+    st->n_trees++;
+    return 0;
 }
 
 /* Begins an empty state with one draft for each mount that is part of it. */

@@ -8,10 +8,17 @@
  * whatever is added or removed. `buckets` is a linear hash table: it grows by
  * splitting one bucket at a time, so an insertion copies one bucket and never
  * the whole table. Buckets borrow the entries, which is safe because a
- * directory and each of its clones change both trees together. */
+ * directory and each of its clones change both trees together.
+ *
+ * Names are hashed with a seed, which a guest does not know (name_hash.c). Only
+ * the buckets depend on it: entries, their order and readdir do not. The root
+ * image has a seed of its own, because all sandboxes share it. A sandbox that
+ * adds a name to a directory of the image therefore builds the buckets of that
+ * directory again with its own seed. This happens once for each directory. */
 #include "tree/dir.h"
 
 #include "record/record.h"
+#include "tree/name_hash.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -40,28 +47,6 @@ shared_free(struct shared *s, struct free_list *g)
 
 /* Entries and buckets are plain memory. */
 static const struct radix_ops plain_ops = {.free = shared_free};
-
-/* Names are chosen by the guest; one that makes all of its names collide
- * slows down its own directory, bounded by its inode quota. */
-static uint32_t
-name_hash(struct name name)
-{
-    const uint64_t m = UINT64_C(0x9E3779B97F4A7C15);
-    uint64_t h = name.len * m, w;
-    size_t i = 0;
-
-    for (; i + 8 <= name.len; i += 8) {
-        memcpy(&w, name.s + i, 8);
-        h = (h ^ w) * m;
-        h ^= h >> 29;
-    }
-    w = 0;
-    memcpy(&w, name.s + i, name.len - i);
-    h = (h ^ w) * m;
-    h ^= h >> 32;
-    h *= m;
-    return (uint32_t)(h >> 32);
-}
 
 void
 dir_defer_free(struct dir *d, struct free_list *g)
@@ -99,6 +84,13 @@ bucket_index(const struct dir *d, uint32_t hash)
     return i < d->n_buckets ? i : i & (base - 1);
 }
 
+/* A small directory has one bucket, whatever the hash is. */
+static uint32_t
+bucket_index_of(const struct dir *d, struct name name)
+{
+    return d->n_buckets <= 1 ? 0 : bucket_index(d, name_hash(d->seed, name));
+}
+
 static struct bucket *
 bucket_find(const struct dir *d, uint32_t index)
 {
@@ -120,7 +112,7 @@ bucket_lookup(struct bucket *b, uint32_t hash, struct name name)
 const struct dir_entry *
 dir_find(const struct dir *d, struct name name)
 {
-    uint32_t hash = name_hash(name);
+    uint32_t hash = name_hash(d->seed, name);
     struct bucket *b = bucket_find(d, bucket_index(d, hash));
     struct bucket_slot *s = bucket_lookup(b, hash, name);
 
@@ -163,6 +155,20 @@ bucket_unshare(struct dir *d, uint32_t index, uint32_t room)
     if (old && shared_put(&old->ref))
         free(old);
     return b;
+}
+
+/* -ENOMEM. */
+static int
+bucket_add(struct dir *d, struct dir_entry *e)
+{
+    const struct name name = {e->name, e->len};
+    uint32_t hash = name_hash(d->seed, name);
+    struct bucket *b = bucket_unshare(d, bucket_index(d, hash), 1);
+
+    if (!b)
+        return -ENOMEM;
+    b->slot[b->n++] = (struct bucket_slot){hash, e};
+    return 0;
 }
 
 /* Moves what belongs to bucket `to` from `from`; both have one owner. */
@@ -217,14 +223,34 @@ dir_split(struct dir *d)
     d->n_buckets++;
 }
 
+/* Builds the buckets again. Each has one owner then, so an entry for which
+ * dir_unshare was called can still be removed without memory. -ENOMEM: nothing
+ * has changed. */
+static int
+dir_reseed(struct dir *d, uint64_t seed)
+{
+    struct dir now = {.seed = seed, .n_buckets = d->n_buckets};
+    struct dir_entry *e;
+    int r = 0;
+
+    for (uint64_t seq = 0;
+         r == 0 && (e = (struct dir_entry *)radix_next(&d->order, &seq)); seq++)
+        r = bucket_add(&now, e);
+    radix_fini(r == 0 ? &d->buckets : &now.buckets, &plain_ops);
+    if (r < 0)
+        return r;
+    d->buckets = now.buckets;
+    d->seed = seed;
+    return 0;
+}
+
 static struct dir_entry *
-entry_new(struct name name, uint32_t hash, uint64_t seq)
+entry_new(struct name name, uint64_t seq)
 {
     struct dir_entry *e = malloc(sizeof *e + name.len);
     if (!e)
         return NULL;
     shared_init(&e->ref);
-    e->hash = hash;
     e->seq = seq;
     e->len = (uint8_t)name.len;
     memcpy(e->name, name.s, name.len);
@@ -234,15 +260,16 @@ entry_new(struct name name, uint32_t hash, uint64_t seq)
 /* The entry is in `order` before it is in a bucket. If the bucket cannot be
  * copied, the entry is removed again, and the directory is as before. */
 int
-dir_insert_at(struct dir *d, struct name name, uint64_t ino, uint8_t type,
-              uint64_t seq)
+dir_insert_at(struct dir *d, uint64_t seed, struct name name, uint64_t ino,
+              uint8_t type, uint64_t seq)
 {
     if (seq >= RECORD_INODE_MAX)
         return -ENOSPC;
     if (radix_find(&d->order, seq))
         return -EEXIST;
-    uint32_t hash = name_hash(name);
-    struct dir_entry *e = entry_new(name, hash, seq);
+    if (d->seed != seed && dir_reseed(d, seed) < 0)
+        return -ENOMEM;
+    struct dir_entry *e = entry_new(name, seq);
     if (!e)
         return -ENOMEM;
     e->ino = ino;
@@ -250,12 +277,10 @@ dir_insert_at(struct dir *d, struct name name, uint64_t ino, uint8_t type,
     if (radix_set(&d->order, &plain_ops, e->seq, &e->ref, NULL) < 0)
         return -ENOMEM;
 
-    struct bucket *b = bucket_unshare(d, bucket_index(d, hash), 1);
-    if (!b) {
+    if (bucket_add(d, e) < 0) {
         (void)radix_remove(&d->order, &plain_ops, e->seq, NULL);
         return -ENOMEM;
     }
-    b->slot[b->n++] = (struct bucket_slot){e->hash, e};
     if (seq >= d->next_seq)
         d->next_seq = seq + 1;
     d->n++;
@@ -267,9 +292,10 @@ dir_insert_at(struct dir *d, struct name name, uint64_t ino, uint8_t type,
 }
 
 int
-dir_insert(struct dir *d, struct name name, uint64_t ino, uint8_t type)
+dir_insert(struct dir *d, uint64_t seed, struct name name, uint64_t ino,
+           uint8_t type)
 {
-    return dir_insert_at(d, name, ino, type, d->next_seq);
+    return dir_insert_at(d, seed, name, ino, type, d->next_seq);
 }
 
 /* Returns the entry at *at with one owner, a copy if it was shared. The bucket
@@ -281,7 +307,7 @@ entry_unshare(struct shared **at)
     if (shared_is_single(&old->ref))
         return old;
     struct name name = {old->name, old->len};
-    struct dir_entry *e = entry_new(name, old->hash, old->seq);
+    struct dir_entry *e = entry_new(name, old->seq);
     if (!e)
         return NULL;
     e->ino = old->ino;
@@ -298,21 +324,19 @@ entry_unshare(struct shared **at)
 int
 dir_unshare(struct dir *d, struct name name, struct dir_entry **ret)
 {
-    const struct dir_entry *found = dir_find(d, name);
-    if (!found)
+    uint32_t hash = name_hash(d->seed, name), index = bucket_index(d, hash);
+
+    if (!bucket_lookup(bucket_find(d, index), hash, name))
         return -ENOENT;
-    struct bucket *b = bucket_unshare(d, bucket_index(d, found->hash), 0);
+    struct bucket *b = bucket_unshare(d, index, 0);
     if (!b)
         return -ENOMEM;
-    struct shared **at = radix_slot(&d->order, found->seq);
-    if (!at)
-        return -ENOMEM;
-
-    struct bucket_slot *s = bucket_lookup(b, found->hash, name);
-    struct dir_entry *e = entry_unshare(at);
+    struct bucket_slot *s = bucket_lookup(b, hash, name);
+    assert(s);
+    struct shared **at = radix_slot(&d->order, s->entry->seq);
+    struct dir_entry *e = at ? entry_unshare(at) : NULL;
     if (!e)
         return -ENOMEM;
-    assert(s);
     s->entry = e;
     *ret = e;
     return 0;
@@ -324,12 +348,13 @@ dir_unshare(struct dir *d, struct name name, struct dir_entry **ret)
 void
 dir_remove(struct dir *d, struct dir_entry *owned)
 {
-    struct name name = {owned->name, owned->len};
-    uint32_t index = bucket_index(d, owned->hash);
+    uint32_t index = bucket_index_of(d, (struct name){owned->name, owned->len});
     struct bucket *b = bucket_find(d, index);
-    struct bucket_slot *s = bucket_lookup(b, owned->hash, name);
 
-    assert(b && s);
+    assert(b);
+    struct bucket_slot *s = b->slot;
+    while (s->entry != owned)
+        s++;
     *s = b->slot[--b->n];
     if (!b->n)
         (void)radix_remove(&d->buckets, &plain_ops, index, NULL);

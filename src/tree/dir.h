@@ -17,13 +17,13 @@ struct dir {
      * image. Numbers below it are never reused, because records refer to
      * them. */
     uint64_t next_seq, first_seq;
+    uint64_t seed; /* of the hash that the buckets depend on */
     uint32_t n, n_buckets;
 };
 
 /* An entry. `order` owns it; a bucket borrows it. */
 struct dir_entry {
     struct shared ref;
-    uint32_t hash;
     uint64_t seq, ino;
     uint8_t type; /* DT_* */
     uint8_t len;
@@ -41,12 +41,15 @@ const struct dir_entry *dir_find(const struct dir *d, struct name name);
  */
 const struct dir_entry *dir_next(const struct dir *d, uint64_t *seq);
 
-/* Adds a name, which must not exist, as the last entry. -ENOMEM. -ENOSPC: no
- * sequence number is left that a record could have. */
-int dir_insert(struct dir *d, struct name name, uint64_t ino, uint8_t type);
+/* Adds a name, which must not exist, as the last entry. `seed` is that of the
+ * tree: a directory with another seed gets it first, which takes time
+ * proportional to its entries. -ENOMEM. -ENOSPC: no sequence number is left
+ * that a record could have. */
+int dir_insert(struct dir *d, uint64_t seed, struct name name, uint64_t ino,
+               uint8_t type);
 /* Like dir_insert, with a given sequence number. -EEXIST: it is in use. */
-int dir_insert_at(struct dir *d, struct name name, uint64_t ino, uint8_t type,
-                  uint64_t seq);
+int dir_insert_at(struct dir *d, uint64_t seed, struct name name, uint64_t ino,
+                  uint8_t type, uint64_t seq);
 static inline uint64_t
 dir_last_seq(const struct dir *d)
 {

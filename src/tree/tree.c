@@ -86,6 +86,7 @@ tree_replace(struct tree *t, OWN struct tree *now)
     t->inodes = now->inodes;
     t->next_ino = now->next_ino;
     t->first_ino = now->first_ino;
+    t->seed = now->seed;
     COUNTER_SET(t->used.bytes, now->used.bytes);
     COUNTER_SET(t->used.inodes, now->used.inodes);
     t->hit_bytes = t->hit_inodes = false;

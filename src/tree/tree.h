@@ -39,6 +39,9 @@ struct quota {
 struct tree {
     struct radix inodes;
     uint64_t next_ino, first_ino; /* numbers below first_ino are never reused */
+    /* Of the hash of names: set by the owner before the first name, or 0. A
+     * clone has the same; directories of earlier seeds stay readable. */
+    uint64_t seed;
     struct quota used, max;
     struct tree *peer; /* next in a ring of trees with one limit, or NULL */
     bool hit_bytes, hit_inodes; /* the quota has rejected a request */

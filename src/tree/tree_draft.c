@@ -125,8 +125,8 @@ tree_draft_add_name(struct tree_draft *d, struct inode *dir, uint64_t dir_ino,
         e = tree_set_nlink(&d->tree, i, i->nlink + 1);
     if (e != 0)
         return e;
-    e = dir_insert_at(&dir->dir, name, r->inode, (uint8_t)(i->mode >> 12),
-                      r->seq);
+    e = dir_insert_at(&dir->dir, d->tree.seed, name, r->inode,
+                      (uint8_t)(i->mode >> 12), r->seq);
     if (e < 0)
         return e == -EEXIST ? -EINVAL : e;
     if (inode_is_dir(i)) {

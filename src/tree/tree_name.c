@@ -64,7 +64,7 @@ tree_create(struct tree *t, uint64_t dir, struct name name,
     r = tree_add(t, a, now_ns, &i, &ino);
     if (r < 0)
         return r;
-    r = dir_insert(&d->dir, name, ino, (uint8_t)(i->mode >> 12));
+    r = dir_insert(&d->dir, t->seed, name, ino, (uint8_t)(i->mode >> 12));
     if (r < 0) {
         (void)tree_evict(t, ino);
         return r;
@@ -194,7 +194,7 @@ tree_link(struct tree *t, uint64_t dir, struct name name, uint64_t ino,
     r = tree_set_nlink(t, i, i->nlink + 1);
     if (r < 0)
         return r;
-    r = dir_insert(&d->dir, name, ino, (uint8_t)(i->mode >> 12));
+    r = dir_insert(&d->dir, t->seed, name, ino, (uint8_t)(i->mode >> 12));
     if (r < 0) {
         (void)tree_set_nlink(t, i, i->nlink - 1);
         return r;

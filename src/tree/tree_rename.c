@@ -143,7 +143,8 @@ move(struct tree *t, struct side *from, struct side *to, int64_t now_ns)
     if (to->ino)
         r = dir_unshare(&to->parent->dir, to->name, &b);
     else
-        r = dir_insert(&to->parent->dir, to->name, from->ino, from->type);
+        r = dir_insert(&to->parent->dir, t->seed, to->name, from->ino,
+                       from->type);
     if (r < 0)
         return r;
     if (to->ino) {

@@ -193,6 +193,27 @@ TEST(tree_removed_directory_is_empty_and_leads_to_its_parent)
     check_fini(&t);
 }
 
+TEST(tree_has_the_seed_of_the_tree_that_it_was_cloned_from)
+{
+    struct tree t, c, other;
+
+    CHECK_EQ(tree_init(&t, &big, 0), 0);
+    (void)make(&t, TREE_ROOT, "a", FILE_ATTR);
+    CHECK_EQ(tree_clone(&t, &c), 0);
+    c.seed = 5;
+    (void)make(&c, TREE_ROOT, "b", FILE_ATTR);
+    CHECK_EQ(tree_find(&t, TREE_ROOT)->dir.seed, 0);
+    CHECK_EQ(tree_find(&c, TREE_ROOT)->dir.seed, 5);
+    CHECK_EQ(lookup(&c, TREE_ROOT, "a"), lookup(&t, TREE_ROOT, "a"));
+    CHECK_EQ(tree_clone(&c, &other), 0);
+    CHECK_EQ(other.seed, 5);
+    tree_replace(&t, &other);
+    CHECK_EQ(t.seed, 5);
+    CHECK_EQ(lookup(&t, TREE_ROOT, "b"), lookup(&c, TREE_ROOT, "b"));
+    check_fini(&t);
+    check_fini(&c);
+}
+
 TEST(tree_further_names_cost_an_inode_each)
 {
     struct tree t;

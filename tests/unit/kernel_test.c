@@ -55,6 +55,38 @@ TEST(kernel_new_survives_failing_allocations)
     kernel_free(NULL);
 }
 
+/* Returns the seed for names of a new kernel whose root is a copy of `from`. */
+static uint64_t
+seed_of(const struct tree *from, bool is_deterministic, uint64_t seed)
+{
+    const struct kernel_options o = {.host = &host_native,
+                                     .is_deterministic = is_deterministic,
+                                     .seed = seed};
+    struct fs *root;
+    struct kernel *k;
+
+    CHECK_EQ(tmpfs_new(NULL, from, 1 << 20, 100, &root), 0);
+    CHECK_EQ(kernel_new(&o, root, &k), 0);
+    uint64_t ret = tmpfs_tree(mount_root(&k->vfs)->fs)->seed;
+    kernel_free(k);
+    return ret;
+}
+
+TEST(kernel_hashes_names_with_a_seed_of_its_own)
+{
+    const struct quota max = {1 << 20, 100};
+    struct tree t;
+
+    CHECK_EQ(tree_init(&t, &max, 0), 0);
+    CHECK(seed_of(&t, true, 1) == seed_of(&t, true, 1));
+    CHECK(seed_of(&t, true, 1) != seed_of(&t, true, 2));
+    CHECK(seed_of(&t, false, 1) != seed_of(&t, false, 1));
+    CHECK(seed_of(&t, true, 0) != 0);
+    t.seed = 5;
+    CHECK_EQ(seed_of(&t, false, 1), 5);
+    tree_fini(&t);
+}
+
 TEST(kernel_limits_and_options_are_taken_over)
 {
     uint64_t max[LIMIT_COUNT] = {0};

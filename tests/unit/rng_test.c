@@ -45,6 +45,21 @@ TEST(rng_of_the_host_differs_each_time)
     CHECK(memcmp(a + 980, b + 980, 20) != 0);
 }
 
+TEST(rng_gives_no_byte_of_the_host_twice)
+{
+    uint8_t all[40][8];
+    struct rng r;
+
+    rng_init(&r, &host_native, false, 1);
+    for (int i = 0; i < 40; i++) {
+        rng_fill(&r, all[i], sizeof all[i]);
+        for (int j = 0; j < i; j++)
+            CHECK(memcmp(all[i], all[j], sizeof all[i]) != 0);
+        for (size_t j = r.left; j < sizeof r.pool; j++)
+            CHECK_EQ(r.pool[j], 0); /* erased */
+    }
+}
+
 TEST(rng_fills_exactly_what_was_asked)
 {
     for (int seeded = 0; seeded < 2; seeded++)
