@@ -126,3 +126,13 @@ blake2b_end(struct blake2b *b, uint8_t ret_hash[BLAKE2B_BYTES])
     for (size_t i = 0; i < BLAKE2B_BYTES; i++)
         ret_hash[i] = (uint8_t)(b->h[i / 8] >> 8 * (i % 8));
 }
+
+void
+blake2b_hash(const void *p, size_t n, uint8_t ret_hash[BLAKE2B_BYTES])
+{
+    struct blake2b b;
+
+    blake2b_init(&b);
+    blake2b_add(&b, p, n);
+    blake2b_end(&b, ret_hash);
+}

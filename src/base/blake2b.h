@@ -26,5 +26,7 @@ void blake2b_init(struct blake2b *b);
 void blake2b_add(struct blake2b *b, const void *p, size_t n);
 /* Writes the hash. The object must be initialised again before its next use. */
 void blake2b_end(struct blake2b *b, uint8_t ret_hash[BLAKE2B_BYTES]);
+/* Writes the hash of `n` bytes. */
+void blake2b_hash(const void *p, size_t n, uint8_t ret_hash[BLAKE2B_BYTES]);
 
 #endif

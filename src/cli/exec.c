@@ -21,7 +21,7 @@ static const char help[] =
 /* Puts the program into the sandbox as /bin/NAME, without the ending. Returns
  * false after reporting an error. */
 static bool
-add_program(struct exec_request *q, const char *host_path)
+exec_add_program(struct exec_request *q, const char *host_path)
 {
     const char *base = strrchr(host_path, '/');
     char guest_path[NAME_MAX_BYTES + 16];
@@ -59,7 +59,7 @@ cmd_exec(int argc, char **argv)
     }
     if (q.root && argv[rest][0] == '/')
         q.exec.path = argv[rest];
-    else if (!add_program(&q, argv[rest]))
+    else if (!exec_add_program(&q, argv[rest]))
         return *argv[rest] ? EXIT_CANNOT_RUN : EXIT_NOT_FOUND;
     q.exec.argv = (const char *const *)argv + rest;
     return request_run(&q, argv[rest]);

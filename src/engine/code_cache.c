@@ -359,11 +359,8 @@ engine_ship(struct engine *e, const struct program_source *src, int dir_hfd)
 {
     uint8_t hash[BLAKE2B_BYTES];
     struct program_facts facts;
-    struct blake2b b;
 
-    blake2b_init(&b);
-    blake2b_add(&b, src->bytes, src->len);
-    blake2b_end(&b, hash);
+    blake2b_hash(src->bytes, src->len, hash);
     CLEANUP(hfd_closep) int hfd = code_cache_find(e, hash, &facts);
     if (hfd < 0)
         return -ENOENT;

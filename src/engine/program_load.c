@@ -414,10 +414,7 @@ find_or_compile(struct loading *l, OWN struct compilation **ret_c,
     int r = find_by_source(l, ret);
     if (r != -ENOENT)
         return r;
-    struct blake2b b;
-    blake2b_init(&b);
-    blake2b_add(&b, l->src->bytes, l->src->len);
-    blake2b_end(&b, l->hash);
+    blake2b_hash(l->src->bytes, l->src->len, l->hash);
     r = find_by_content(l, ret);
     if (r != -ENOENT || l->src->cached_only)
         return r;

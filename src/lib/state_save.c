@@ -23,15 +23,6 @@
 #include <string.h>
 
 /* --- the base of the records: root image and program of the shell */
-static void
-hash_image(struct wsand_runtime *rt, uint8_t ret[32])
-{
-    struct blake2b b;
-
-    blake2b_init(&b);
-    blake2b_add(&b, rt->image_file.bytes, rt->image_file.len);
-    blake2b_end(&b, ret);
-}
 
 /* Hashing the image takes a while, so the result is kept. The lock also makes
  * other threads wait for it. */
@@ -40,7 +31,7 @@ state_image_hash(struct wsand_runtime *rt, uint8_t ret[32])
 {
     pthread_mutex_lock(&rt->shell.lock);
     if (rt->image && !rt->has_image_hash)
-        hash_image(rt, rt->image_hash);
+        blake2b_hash(rt->image_file.bytes, rt->image_file.len, rt->image_hash);
     rt->has_image_hash = true;
     memcpy(ret, rt->image_hash, sizeof rt->image_hash);
     pthread_mutex_unlock(&rt->shell.lock);

@@ -8,16 +8,6 @@
 #include <errno.h>
 #include <string.h>
 
-static void
-chunk_hash_of(const void *p, size_t len, uint8_t ret[BLAKE2B_BYTES])
-{
-    struct blake2b b;
-
-    blake2b_init(&b);
-    blake2b_add(&b, p, len);
-    blake2b_end(&b, ret);
-}
-
 /* Returns whether the column contains exactly these bytes. */
 static bool
 chunk_is_blob(sqlite3_stmt *st, int column, const void *p, size_t len)
@@ -77,7 +67,7 @@ store_chunk_put(struct store *s, const void *p, size_t len, int64_t *ret_id)
 {
     uint8_t hash[BLAKE2B_BYTES];
 
-    chunk_hash_of(p, len, hash);
+    blake2b_hash(p, len, hash);
     int r = chunk_find(s, hash, p, len, ret_id);
     if (r != 0)
         return r < 0 ? r : 0;
@@ -101,7 +91,7 @@ chunk_get(struct store *s, int64_t id, sqlite3_stmt **ret_st, const void **ret,
         return store_fail(s, -EBADMSG, "a chunk is missing");
     *ret = sqlite3_column_blob(*ret_st, 1);
     *ret_len = (size_t)sqlite3_column_bytes(*ret_st, 1);
-    chunk_hash_of(*ret, *ret_len, hash);
+    blake2b_hash(*ret, *ret_len, hash);
     if (!chunk_is_blob(*ret_st, 0, hash, sizeof hash))
         return store_fail(s, -EBADMSG, "a chunk is damaged");
     return 0;

@@ -48,3 +48,16 @@ TEST(blake2b_does_not_depend_on_the_pieces)
                       "b372d0608f720c8c3dd41e9c8eecb101"
                       "43b41abe520b616607e754bf79c08331"));
 }
+
+TEST(blake2b_of_bytes_in_one_call)
+{
+    uint8_t one[BLAKE2B_BYTES], pieces[BLAKE2B_BYTES];
+    struct blake2b b;
+
+    blake2b_init(&b);
+    blake2b_add(&b, "some", 4);
+    blake2b_add(&b, " bytes", 6);
+    blake2b_end(&b, pieces);
+    blake2b_hash("some bytes", 10, one);
+    CHECK(!memcmp(one, pieces, sizeof one));
+}

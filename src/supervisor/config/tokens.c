@@ -27,16 +27,6 @@ tokens_fini(struct tokens *t)
     *t = (struct tokens){0};
 }
 
-static void
-tokens_hash(const char *p, size_t n, uint8_t ret[BLAKE2B_BYTES])
-{
-    struct blake2b b;
-
-    blake2b_init(&b);
-    blake2b_add(&b, p, n);
-    blake2b_end(&b, ret);
-}
-
 /* --- the file */
 
 /* The ctime cannot be set by a user, so every change of the file is noticed. */
@@ -83,7 +73,7 @@ tokens_add_token(struct tokens *t, const char *line, size_t len, size_t name)
         return -ENOMEM;
     struct token *token = &t->v[t->n++];
     *token = (struct token){0};
-    tokens_hash(line, len, token->hash);
+    blake2b_hash(line, len, token->hash);
     (void)snprintf(token->name, TOKEN_NAME_BYTES, "%s", line + name);
     return 0;
 }
@@ -209,7 +199,7 @@ tokens_find(const struct tokens *t, const char *header)
         return NULL;
     header += sizeof scheme - 1;
     header += strspn(header, " ");
-    tokens_hash(header, strlen(header), given);
+    blake2b_hash(header, strlen(header), given);
     for (size_t i = 0; i < t->n; i++)
         found = tokens_is_same(t->v[i].hash, given) ? &t->v[i] : found;
     return found;
