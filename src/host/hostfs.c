@@ -56,6 +56,16 @@ spot_init_write(struct spot *s, struct fs *fs, uint64_t dir, struct name name)
     return s->h->read_only ? -EROFS : hostnode_dir_hfd(s->h, s->dir);
 }
 
+/* Like spot_init_write, for a new file: the mount's limit may refuse it. */
+static int
+spot_init_new(struct spot *s, struct fs *fs, uint64_t dir, struct name name)
+{
+    int hfd = spot_init_write(s, fs, dir, name);
+    int r = hfd < 0 ? hfd : hostfs_check_new(s->h);
+
+    return r < 0 ? r : hfd;
+}
+
 /* --- finding */
 
 static int
@@ -169,13 +179,10 @@ hostfs_create(struct fs *fs, uint64_t dir, struct name name,
     struct hostnode *n = NULL;
     struct spot s;
 
-    int hfd = spot_init_write(&s, fs, dir, name);
+    int hfd = spot_init_new(&s, fs, dir, name);
     if (hfd < 0)
         return hfd;
-    int r = hostfs_check_new(s.h);
-    if (r < 0)
-        return r;
-    r = -EPERM;
+    int r = -EPERM;
     if (S_ISREG(a->mode))
         r = create_file(&s, hfd, a->mode, &n);
     else if (S_ISDIR(a->mode))
@@ -194,16 +201,13 @@ hostfs_symlink(struct fs *fs, uint64_t dir, struct name name,
     struct spot s;
 
     (void)a;
-    int hfd = spot_init_write(&s, fs, dir, name);
+    int hfd = spot_init_new(&s, fs, dir, name);
     if (hfd < 0)
         return hfd;
-    int r = hostfs_check_new(s.h);
-    if (r < 0)
-        return r;
     char *text = strndup(target, len);
     if (!text)
         return -ENOMEM;
-    r = symlinkat(text, hfd, s.name.s) < 0 ? -errno : 0;
+    int r = symlinkat(text, hfd, s.name.s) < 0 ? -errno : 0;
     free(text);
     if (r == 0)
         hostfs_count_new(s.h);
