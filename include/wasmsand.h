@@ -222,8 +222,9 @@ struct wsand_options {
      * shell when it is first used. */
     const char *const *env;
     /* Makes the sandbox deterministic: random numbers come from the seed, and
-     * the clock starts at clock_ns (since 1970) and advances only while all
-     * processes sleep. */
+     * the clock starts at clock_ns (since 1970). The clock advances a little
+     * whenever a process asks for the time, and jumps to the next timer while
+     * all processes sleep. */
     bool is_deterministic;
     uint64_t seed;
     int64_t clock_ns;
@@ -606,7 +607,7 @@ struct wsand_lost_process {
 };
 
 /* Lists the processes of the state that sb was forked from, or that it last
- * returned to (restore, reset, state_apply): at most 4 KiB of them. The caller
+ * returned to (restore, reset, state_apply): at most 4 KiB of text. The caller
  * frees *ret with one free(). */
 WSAND_API int wsand_not_copied(struct wsand_sandbox *sb,
                                struct wsand_lost_process **ret, size_t *ret_n,

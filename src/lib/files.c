@@ -193,6 +193,7 @@ files_read_file(const struct at *at, uint64_t offset, size_t length,
     return files_read_all(f, offset, length, (size_t)left + 1, data, len);
 }
 
+/* An empty file is an allocation as well, so that NULL never means success. */
 int
 wsand_file_read(struct wsand_sandbox *sb, const char *path, uint64_t offset,
                 size_t length, void **ret_data, size_t *ret_len,

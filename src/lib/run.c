@@ -320,6 +320,8 @@ free_owned(struct wsand_output *out, size_t from, size_t to)
             free(*(char **)((char *)out + owned[i]));
 }
 
+/* The sizes of both structures are checked before anything runs. Results that
+ * an older caller does not know are freed here. */
 int
 wsand_run(struct wsand_sandbox *sb, const struct wsand_run *run,
           struct wsand_output *ret, struct wsand_error *err)

@@ -59,6 +59,9 @@ shell_files_first_of(const struct fd_table *fds, const struct file *f)
     return (int)i;
 }
 
+/* Describes one descriptor for a copy of the shell. Files without an inode
+ * (pipes, sockets) become /dev/null there. The bytes in a FIFO cannot be
+ * copied, so a FIFO that has some is closed instead of losing them silently. */
 static struct open_file
 shell_files_note(const struct kernel *k, const struct fd_table *fds, int fd)
 {
@@ -143,6 +146,8 @@ shell_files_open_fifo(struct kernel *k, const struct vnode *v, uint32_t flags,
     return r < 0 ? r : fifo_open(k, NULL, v, flags, ret);
 }
 
+/* The inode may be missing or have another type, because a loaded state is not
+ * trusted. */
 static int
 shell_files_open_place(struct task *t, const struct open_file *o,
                        OWN struct file **ret)
@@ -193,6 +198,8 @@ shell_files_add_closed(struct shell *sh, int fd)
     return 0;
 }
 
+/* A file that cannot be opened again stays closed, and the next command reports
+ * its descriptor. */
 int
 shell_files_open(struct shell *sh, const struct open_file *v, size_t n)
 {

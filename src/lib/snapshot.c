@@ -266,6 +266,7 @@ snapshot_drop(struct wsand_sandbox *sb, OWN struct snapshot *s)
 
 /* --- the functions */
 
+/* The checkpoint brings the saved pages of the shell up to date. */
 int
 wsand_snapshot_create(struct wsand_sandbox *sb, uint64_t *ret,
                       struct wsand_error *err)

@@ -93,6 +93,8 @@ seccomp_install(struct filter *f)
     return r == 0 ? 0 : r < 0 ? -errno : -ESRCH;
 }
 
+/* The architecture is checked first, because the same number means another call
+ * in the table of another architecture. */
 int
 seccomp_load(const struct seccomp_policy *policy)
 {

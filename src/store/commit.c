@@ -40,7 +40,9 @@ struct commit_value {
     int64_t chunk; /* 0: none */
 };
 
-/* 1 and what this layer says about the key. */
+/* Returns 1 and the record of the i-th layer of the chain, or 0 if the layer
+ * does not have the key. A record without a value (is_there is false) hides
+ * those of the parents. */
 static int
 commit_look_in(struct commit_writer *w, size_t i, const uint8_t *key,
                size_t key_len, const struct commit_value *v, struct seen *ret)
@@ -65,6 +67,7 @@ commit_look_in(struct commit_writer *w, size_t i, const uint8_t *key,
     return 1;
 }
 
+/* The nearest layer that has the key decides. */
 static int
 commit_look(struct commit_writer *w, const uint8_t *key, size_t key_len,
             const struct commit_value *v, struct seen *ret)
@@ -92,6 +95,7 @@ commit_leave(struct commit_writer *w, const uint8_t *key, size_t key_len,
     return sql_run(w->s, SQL_loose_chunk, "i", old->chunk);
 }
 
+/* Charges the layer. A commit that is only weighed ends there. */
 static int
 commit_write_value(struct commit_writer *w, const uint8_t *key, size_t key_len,
                    const struct commit_value *v, bool is_own)
@@ -130,6 +134,9 @@ commit_is_chunk(const uint8_t *key, size_t len)
     return len > (*key == RECORD_BLOCK ? BLOCK_INLINE_MAX : INLINE_MAX);
 }
 
+/* A value that is there already is not written again. The chunk is stored
+ * first, because equal large values are recognised by the number of their
+ * chunk. */
 static int
 commit_put(struct commit_writer *w, const uint8_t *key, size_t key_len,
            const uint8_t *p, size_t len)
@@ -269,6 +276,8 @@ commit_close_staging(struct store *s, const struct session_row *f)
     return r < 0 ? r : layer_disown(s, f->layer);
 }
 
+/* A batch without any change leaves the layer as it was. It does not count as a
+ * commit, so nothing is written for it. */
 static int
 commit_write_batch(struct commit_writer *w, const struct session_row *f,
                    const struct store_batch *b)
@@ -302,6 +311,8 @@ commit_check_order(struct store *s, struct session_row *f,
     return session_row_drop_staging(s, f->number, left);
 }
 
+/* The last part of a commit in several parts also makes the staging layer the
+ * first layer. */
 static int
 commit(struct store *s, const struct store_batch *b)
 {

@@ -136,6 +136,8 @@ ledger_read_entries(struct ledger *l, int64_t size)
     return 0;
 }
 
+/* A ledger without a valid head, or of another database, claims nothing: a
+ * store without evidence is accepted as it is. */
 static int
 ledger_read_all(struct store *s)
 {
@@ -161,6 +163,8 @@ ledger_read_all(struct store *s)
     return r < 0 ? store_fail(s, r, "the store's ledger cannot be read") : 0;
 }
 
+/* The file is opened through SQLite's own layer for files, so that the
+ * simulated disk of the tests contains it, too. */
 int
 ledger_open(struct store *s, const char *dir)
 {
@@ -355,6 +359,9 @@ ledger_claim_all(struct store *s)
     return r;
 }
 
+/* The entries of the old generation become invalid with the new number in the
+ * head. One entry for each session replaces them, at the beginning of the
+ * file. */
 static int
 ledger_begin_generation(struct store *s)
 {

@@ -165,6 +165,8 @@ recover_end_again(struct store *s, const char *id)
                      "the end of the session was lost, and has been repeated");
 }
 
+/* Reports a claim that the log did not meet when it was opened. Salvage has run
+ * since then, so its commits are either recovered or lost. */
 static int
 recover_report_claim(struct store *s, const struct claim *c)
 {
@@ -369,6 +371,8 @@ recover_upgrade_layer(struct store *s, int64_t id)
     return layer_put(s, id, &l);
 }
 
+/* A damaged session keeps its old digest. It is found when it is read or
+ * checked, and must not prevent the upgrade of the others. */
 int
 recover_upgrade(struct store *s)
 {
@@ -380,7 +384,7 @@ recover_upgrade(struct store *s)
         r = recover_upgrade_layer(s, layer);
         if (r == 0)
             r = recover_accept_row(s, id, layer);
-        if (r < 0 && r != -EBADMSG) /* checks find the damage */
+        if (r < 0 && r != -EBADMSG)
             return r;
     }
     return r;

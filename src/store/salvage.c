@@ -140,6 +140,8 @@ salvage_open_copy(struct store *s, const char *dir, struct store **ret)
 
 /* --- all of it */
 
+/* Reads a session to its end: this verifies all records, chunks and the
+ * digest. */
 static int
 salvage_read_session(void *arg, const struct store_session *row)
 {
@@ -240,6 +242,8 @@ salvage_read_piece(struct store *from, const char *id,
     return r;
 }
 
+/* Copies a session as one commit in parts, so that it is replaced as a whole or
+ * not at all. */
 static int
 salvage_copy_records(const struct salvage_import *m, const char *id)
 {

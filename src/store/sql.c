@@ -81,6 +81,7 @@ sql_bind_one(sqlite3_stmt *st, int i, char letter, va_list *args)
     }
 }
 
+/* A statement is compiled when it is first used, and kept. */
 static sqlite3_stmt *
 sql_start_list(struct store *s, enum statement name, const char *letters,
                va_list *args)

@@ -116,6 +116,8 @@ state_check_look(struct state_check *c, struct record_head *ret,
     return left >= *ret_len;
 }
 
+/* A part ends after a whole record, when it is long enough or when the commit
+ * ends. */
 int
 state_check_take(struct state_check *c, struct state_part *ret)
 {

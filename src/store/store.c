@@ -209,6 +209,8 @@ store_configure(struct store *s)
     return r < 0 ? r : store_exec(s, text);
 }
 
+/* The log is checked before the first statement, because SQLite reads the log
+ * then. */
 static int
 store_open_database(struct store *s, const char *dir)
 {

@@ -280,6 +280,9 @@ store_thread_take(struct store_thread *k, bool has_upkeep,
     return r;
 }
 
+/* The thread: jobs that arrive while a group is written form the next group.
+ * Upkeep runs between groups, in steps, so that jobs wait for one step at
+ * most. */
 static void *
 store_thread_keep(void *arg)
 {
@@ -422,6 +425,8 @@ store_thread_wait_for_given(struct store_thread *k)
     pthread_mutex_unlock(&k->lock);
 }
 
+/* A finished job may post another one, so the loop goes on until there is
+ * none. Only then may the thread end. */
 void
 store_thread_free(struct store_thread *k)
 {

@@ -187,6 +187,8 @@ walk_find_name(struct store *s, const struct chain *c, uint32_t mount,
     return r < 0 ? r : 0;
 }
 
+/* The walk begins after the key of the inode before this one. The first record
+ * is therefore the wanted one, or there is none. */
 int
 walk_place(struct store *s, const struct chain *c, uint32_t mount,
            uint64_t *inode, char *path, size_t size)

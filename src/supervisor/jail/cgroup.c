@@ -106,6 +106,7 @@ cgroup_print_value(const struct cgroup_limits *l, enum value value, char *to,
         (void)snprintf(to, size, "%llu", numbers[value]);
 }
 
+/* A file that older kernels do not have is an optional setting. */
 int
 cgroup_limit(struct cgroup *g, const struct cgroup_limits *l)
 {

@@ -167,6 +167,8 @@ child_make(const struct cgroup *g, struct child *n, int go_hfd,
     return r < 0 ? r : child_wait_for_exec(failed, a);
 }
 
+/* Two pipes connect the spawner with the new process until its exec: `go` holds
+ * the process back until it is in its group, and `failed` returns an error. */
 static int
 child_with_pipes(const struct cgroup *g, struct child *n,
                  struct spawn_answer *a)
@@ -211,6 +213,8 @@ child_words(int *ret_here, int *ret_child)
     return fcntl(v[0], F_SETFL, O_NONBLOCK) < 0 ? -errno : 0;
 }
 
+/* The supervisor gets its ends of the streams with the answer. The ends of the
+ * worker are closed here, so that each stream ends with its worker. */
 static int
 child_with_streams(const struct cgroup *g, struct spawn_request *b,
                    struct spawn_answer *a)

@@ -418,6 +418,8 @@ pool_close_spawner(struct pool *p)
     (void)waitpid(p->spawner, NULL, 0);
 }
 
+/* The spawner is closed first, so that no further process appears while those
+ * of the pool are killed and reaped. */
 void
 pool_free(OWN struct pool *p)
 {

@@ -79,6 +79,8 @@ spawn_add_strings(struct buf *b, const char *const *list)
     return n;
 }
 
+/* The numbers of strings are known after the strings were added, so the head is
+ * written twice. */
 int
 spawn_send_order(int hfd, struct spawn_order *o, char *const *argv,
                  char *const *envp, const char *const *read)

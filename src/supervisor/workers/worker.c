@@ -26,6 +26,8 @@ enum { START_S = 60, FIRST_START_S = 900, WHY_BYTES = 512 };
 
 static const char ready_line[] = "worker.ready";
 
+/* All descriptors are -1 at first, so that worker_process_free accepts a
+ * process that was never started. */
 OWN struct worker_process *
 worker_process_new(struct pool *p, bool is_command, size_t ring_bytes)
 {
@@ -69,6 +71,7 @@ process_remove_group(struct pool *p, struct cgroup *g)
     }
 }
 
+/* The pidfd belongs to `worker`, and `jail` only borrows it. */
 void
 worker_process_free(OWN struct worker_process *m)
 {
@@ -83,7 +86,7 @@ worker_process_free(OWN struct worker_process *m)
     hfd_closep(&m->worker.rpc_hfd);
     hfd_closep(&m->worker.state_hfd);
     hfd_closep(&m->words_hfd);
-    m->jail.pid_hfd = -1; /* the worker's */
+    m->jail.pid_hfd = -1;
     jail_forget(&m->jail);
     process_remove_group(p, &m->group);
     ring_fini(&m->words);
@@ -327,6 +330,7 @@ process_begin_worker(struct worker_process *m)
 
 /* --- start */
 
+/* The descriptors of the answer belong to the process from now on. */
 void
 worker_process_take_over(struct worker_process *m, const struct spawn_answer *a)
 {
