@@ -25,11 +25,7 @@ static int64_t
 devfs_read_null(struct file *f, struct task *t, void *buf, size_t len,
                 uint64_t *pos)
 {
-    (void)f;
-    (void)t;
-    (void)buf;
-    (void)len;
-    (void)pos;
+    (void)f, (void)t, (void)buf, (void)len, (void)pos;
     return 0;
 }
 
@@ -37,10 +33,7 @@ static int64_t
 devfs_write_null(struct file *f, struct task *t, const void *buf, size_t len,
                  uint64_t *pos)
 {
-    (void)f;
-    (void)t;
-    (void)buf;
-    (void)pos;
+    (void)f, (void)t, (void)buf, (void)pos;
     return (int64_t)len;
 }
 
@@ -52,9 +45,7 @@ devfs_read_zero(struct file *f, struct task *t, void *buf, size_t len,
 {
     size_t n = len < CHUNK_MAX ? len : CHUNK_MAX;
 
-    (void)f;
-    (void)t;
-    (void)pos;
+    (void)f, (void)t, (void)pos;
     memset(buf, 0, n);
     return (int64_t)n;
 }
@@ -64,11 +55,7 @@ static int64_t
 devfs_write_full(struct file *f, struct task *t, const void *buf, size_t len,
                  uint64_t *pos)
 {
-    (void)f;
-    (void)t;
-    (void)buf;
-    (void)len;
-    (void)pos;
+    (void)f, (void)t, (void)buf, (void)len, (void)pos;
     return -ENOSPC;
 }
 
@@ -80,8 +67,7 @@ devfs_read_random(struct file *f, struct task *t, void *buf, size_t len,
 {
     size_t n = len < CHUNK_MAX ? len : CHUNK_MAX;
 
-    (void)t;
-    (void)pos;
+    (void)t, (void)pos;
     rng_fill(&kernel_of(f->vfs)->rng, buf, n);
     return (int64_t)n;
 }
@@ -90,9 +76,7 @@ devfs_read_random(struct file *f, struct task *t, void *buf, size_t len,
 static int64_t
 devfs_seek_nowhere(struct file *f, int64_t offset, int whence)
 {
-    (void)f;
-    (void)offset;
-    (void)whence;
+    (void)f, (void)offset, (void)whence;
     return 0;
 }
 
@@ -283,8 +267,7 @@ devfs_readlink(struct fs *fs, const struct caller *as, uint64_t ino, char *buf,
 {
     const struct row *row = devfs_row(ino);
 
-    (void)fs;
-    (void)as;
+    (void)fs, (void)as;
     if (!row || !row->target)
         return -EINVAL;
     size_t len = strlen(row->target);

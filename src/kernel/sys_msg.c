@@ -62,6 +62,19 @@ wait_for_more(struct msg_call *c, size_t done, struct waitq *q)
     return -EWAIT;
 }
 
+/* Copies the header at `at`, and prepares its pieces of memory. */
+static int
+sys_msg_get(const struct msg_call *c, gaddr at, enum iov_use access,
+            struct guest_msghdr *h, struct sock_msg *m)
+{
+    int r = copy_from_guest(c->task, h, at, sizeof *h);
+    if (r < 0)
+        return r;
+    int64_t len = iov_init_guest(&m->data, c->task, access, h->iov, h->iovlen);
+    m->len = len < 0 ? 0 : (size_t)len;
+    return len < 0 ? (int)len : 0;
+}
+
 /* --- sending */
 
 /* A stream that was written to in part reports the part; the error is found by
@@ -138,13 +151,9 @@ send_header(struct msg_call *c, gaddr at)
     struct guest_msghdr h;
     struct sock_msg m = {0};
 
-    int r = copy_from_guest(t, &h, at, sizeof h);
+    int r = sys_msg_get(c, at, IOV_IN, &h, &m);
     if (r < 0)
         return r;
-    int64_t len = iov_init_guest(&m.data, t, IOV_IN, h.iov, h.iovlen);
-    if (len < 0)
-        return len;
-    m.len = (size_t)len;
     if (h.name && h.namelen)
         r = sock_addr_from_guest(t, h.name, h.namelen, &m.name);
     /* Files go with the first byte: later tries have none. */
@@ -160,11 +169,9 @@ int64_t
 sys_sendmsg(struct task *t, const union sysarg *a)
 {
     struct msg_call c;
-
     int r = call_init(&c, t, a[0].i, a[2].u, true);
-    if (r < 0)
-        return r;
-    return send_header(&c, a[1].addr);
+
+    return r < 0 ? r : send_header(&c, a[1].addr);
 }
 
 /* --- receiving */
@@ -249,13 +256,9 @@ recv_header(struct msg_call *c, gaddr at)
     struct guest_msghdr h;
     struct sock_msg m = {0};
 
-    int r = copy_from_guest(c->task, &h, at, sizeof h);
+    int r = sys_msg_get(c, at, IOV_OUT, &h, &m);
     if (r < 0)
         return r;
-    int64_t len = iov_init_guest(&m.data, c->task, IOV_OUT, h.iov, h.iovlen);
-    if (len < 0)
-        return len;
-    m.len = (size_t)len;
     int64_t n = recv_msg(c, &m);
     if (n < 0) {
         scm_fini(&m.scm);
@@ -270,11 +273,9 @@ int64_t
 sys_recvmsg(struct task *t, const union sysarg *a)
 {
     struct msg_call c;
-
     int r = call_init(&c, t, a[0].i, a[2].u, false);
-    if (r < 0)
-        return r;
-    return recv_header(&c, a[1].addr);
+
+    return r < 0 ? r : recv_header(&c, a[1].addr);
 }
 
 /* --- many messages in one call */
@@ -319,11 +320,9 @@ int64_t
 sys_sendmmsg(struct task *t, const union sysarg *a)
 {
     struct msg_call c;
-
     int r = call_init(&c, t, a[0].i, a[3].u, true);
-    if (r < 0)
-        return r;
-    return do_many(&c, a[1].addr, a[2].u, send_header);
+
+    return r < 0 ? r : do_many(&c, a[1].addr, a[2].u, send_header);
 }
 
 /* recvmmsg(fd, headers, n, flags, timeout) */
