@@ -78,11 +78,9 @@ sys_fstatat64(struct task *t, const union sysarg *a)
 int64_t
 sys_fstat64(struct task *t, const union sysarg *a)
 {
-    struct file *f = fd_find(t, a[0].i);
+    struct file *f = fd_file(t, a[0].i);
     struct attr_subject s;
 
-    if (!f)
-        return -EBADF;
     int r = stat_file(f, &s);
     return r != 0 ? r : put_stat(t, a[1].addr, &s);
 }

@@ -44,9 +44,9 @@ sys_close_range(struct task *t, const union sysarg *a)
 int64_t
 sys_dup(struct task *t, const union sysarg *a)
 {
-    struct file *f = fd_find(t, a[0].i);
+    struct file *f = fd_file(t, a[0].i);
 
-    return f ? fd_install(t, file_get(f), 0, false) : -EBADF;
+    return fd_install(t, file_get(f), 0, false);
 }
 
 /* dup3(old, new, flags): unlike dup2, equal descriptors are an error. */
@@ -84,10 +84,10 @@ is_allowed_on_path(uint32_t cmd)
 int64_t
 sys_fcntl64(struct task *t, const union sysarg *a)
 {
-    struct file *f = fd_find(t, a[0].i);
+    struct file *f = fd_file(t, a[0].i);
     uint32_t cmd = a[1].u;
 
-    if (!f || (f->flags & O_PATH && !is_allowed_on_path(cmd)))
+    if (f->flags & O_PATH && !is_allowed_on_path(cmd))
         return -EBADF;
     switch (cmd) {
     case F_DUPFD:
@@ -155,10 +155,8 @@ bytes_left(struct task *t, struct file *f, gaddr arg)
 int64_t
 sys_ioctl(struct task *t, const union sysarg *a)
 {
-    struct file *f = fd_find(t, a[0].i);
+    struct file *f = fd_file(t, a[0].i);
 
-    if (!f || f->flags & O_PATH)
-        return -EBADF;
     switch (a[1].u) {
     case FIOCLEX:
     case FIONCLEX:

@@ -13,20 +13,18 @@
 int64_t
 sys_read(struct task *t, const union sysarg *a)
 {
-    struct file *f = fd_find(t, a[0].i);
     struct io io = {.buf = a[1].addr, .len = a[2].u};
 
-    return f ? io_read(t, f, &io) : -EBADF;
+    return io_read(t, fd_file(t, a[0].i), &io);
 }
 
 /* write(fd, buf, len) */
 int64_t
 sys_write(struct task *t, const union sysarg *a)
 {
-    struct file *f = fd_find(t, a[0].i);
     struct io io = {.buf = a[1].addr, .len = a[2].u};
 
-    return f ? io_write(t, f, &io) : -EBADF;
+    return io_write(t, fd_file(t, a[0].i), &io);
 }
 
 typedef int64_t io_fn(struct task *t, struct file *f, const struct io *io);
@@ -36,12 +34,10 @@ typedef int64_t io_fn(struct task *t, struct file *f, const struct io *io);
 static int64_t
 vectored(struct task *t, const union sysarg *a, uint64_t *pos, io_fn *fn)
 {
-    struct file *f = fd_find(t, a[0].i);
+    struct file *f = fd_file(t, a[0].i);
     struct io io = {
         .is_vector = true, .iov = a[1].addr, .count = a[2].u, .pos = pos};
 
-    if (!f)
-        return -EBADF;
     if (a[2].i < 0)
         return -EINVAL;
     if (a[2].i == 0) {
@@ -117,9 +113,9 @@ sys_pwritev(struct task *t, const union sysarg *a)
 int64_t
 sys__llseek(struct task *t, const union sysarg *a)
 {
-    struct file *f = fd_find(t, a[0].i);
+    struct file *f = fd_file(t, a[0].i);
     int64_t offset = (int64_t)((uint64_t)a[1].u << 32 | a[2].u);
-    int64_t pos = f ? io_seek(t, f, offset, a[4].i) : -EBADF;
+    int64_t pos = io_seek(t, f, offset, a[4].i);
 
     return pos < 0 ? pos : copy_to_guest(t, a[3].addr, &pos, sizeof pos);
 }
@@ -166,7 +162,7 @@ sys_truncate64(struct task *t, const union sysarg *a)
 int64_t
 sys_fallocate(struct task *t, const union sysarg *a)
 {
-    return io_allocate(t, fd_find(t, a[0].i), a[1].u,
+    return io_allocate(t, fd_file(t, a[0].i), a[1].u,
                        (int64_t)sysarg_u64(a + 2), (int64_t)sysarg_u64(a + 4));
 }
 
@@ -223,10 +219,10 @@ get_pos(struct task *t, gaddr a, uint64_t *pos)
 int64_t
 sys_sendfile64(struct task *t, const union sysarg *a)
 {
-    struct file *out = fd_find(t, a[0].i), *in = fd_find(t, a[1].i);
+    struct file *out = fd_file(t, a[0].i), *in = fd_find(t, a[1].i);
     uint64_t pos = 0;
 
-    if (!out || !in || !file_is_readable(in) || !file_is_writable(out))
+    if (!in || !file_is_readable(in) || !file_is_writable(out))
         return -EBADF;
     if (!in->has_pos || !in->ops->read || !out->ops->write)
         return a[2].addr ? -ESPIPE : -EINVAL;
@@ -260,11 +256,11 @@ sys_file_check_regular(struct file *f)
 int64_t
 sys_copy_file_range(struct task *t, const union sysarg *a)
 {
-    struct file *in = fd_find(t, a[0].i), *out = fd_find(t, a[2].i);
+    struct file *in = fd_file(t, a[0].i), *out = fd_find(t, a[2].i);
     uint64_t in_pos = 0, out_pos = 0;
     int r = 0;
 
-    if (!in || !out || !file_is_readable(in) || !file_is_writable(out) ||
+    if (!out || !file_is_readable(in) || !file_is_writable(out) ||
         out->flags & O_APPEND)
         return -EBADF;
     if (a[5].u)
@@ -295,7 +291,7 @@ sys_copy_file_range(struct task *t, const union sysarg *a)
 int64_t
 sys_fsync(struct task *t, const union sysarg *a)
 {
-    return io_sync(fd_find(t, a[0].i));
+    return io_sync(fd_file(t, a[0].i));
 }
 
 /* fdatasync(fd) */
@@ -313,18 +309,11 @@ sys_sync(struct task *t, const union sysarg *a)
     return 0;
 }
 
-/* syncfs(fd) */
-int64_t
-sys_syncfs(struct task *t, const union sysarg *a)
-{
-    return fd_find(t, a[0].i) ? 0 : -EBADF;
-}
-
 /* fadvise64_64(fd, offset, len, advice) */
 int64_t
 sys_fadvise64_64(struct task *t, const union sysarg *a)
 {
-    int r = io_advise(fd_find(t, a[0].i));
+    int r = io_advise(fd_file(t, a[0].i));
 
     return r == 0 && a[5].u > POSIX_FADV_NOREUSE ? -EINVAL : r;
 }
@@ -333,9 +322,9 @@ sys_fadvise64_64(struct task *t, const union sysarg *a)
 int64_t
 sys_readahead(struct task *t, const union sysarg *a)
 {
-    struct file *f = fd_find(t, a[0].i);
+    struct file *f = fd_file(t, a[0].i);
 
-    if (!f || !file_is_readable(f))
+    if (!file_is_readable(f))
         return -EBADF;
     return f->has_pos ? 0 : -EINVAL;
 }

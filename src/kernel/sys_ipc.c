@@ -133,10 +133,10 @@ sys_timerfd_settime(struct task *t, const union sysarg *a)
 int64_t
 sys_timerfd_gettime(struct task *t, const union sysarg *a)
 {
-    struct file *f = fd_find(t, a[0].i);
+    struct file *f = fd_file(t, a[0].i);
     struct timerfd_spec spec;
 
-    int r = f ? timerfd_get(f, &spec) : -EBADF;
+    int r = timerfd_get(f, &spec);
     return r < 0 ? r : put_spec(t, a[1].addr, &spec);
 }
 
@@ -209,9 +209,7 @@ sys_inotify_add_watch(struct task *t, const union sysarg *a)
 int64_t
 sys_inotify_rm_watch(struct task *t, const union sysarg *a)
 {
-    struct file *f = fd_find(t, a[0].i);
-
-    return f ? inotify_remove(f, a[1].i) : -EBADF;
+    return inotify_remove(fd_file(t, a[0].i), a[1].i);
 }
 
 /* --- locks */
@@ -220,11 +218,9 @@ sys_inotify_rm_watch(struct task *t, const union sysarg *a)
 int64_t
 sys_flock(struct task *t, const union sysarg *a)
 {
-    struct file *f = fd_find(t, a[0].i);
+    struct file *f = fd_file(t, a[0].i);
     bool waits = !(a[1].u & LOCK_NB);
 
-    if (!f || f->flags & O_PATH)
-        return -EBADF;
     switch (a[1].u & ~(uint32_t)LOCK_NB) {
     case LOCK_SH:
         return lock_flock(t, f, LOCKED_READ, waits);

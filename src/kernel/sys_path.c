@@ -195,10 +195,8 @@ sys_chdir(struct task *t, const union sysarg *a)
 int64_t
 sys_fchdir(struct task *t, const union sysarg *a)
 {
-    struct file *f = fd_find(t, a[0].i);
+    struct file *f = fd_file(t, a[0].i);
 
-    if (!f)
-        return -EBADF;
     if (!f->node.mnt)
         return -ENOTDIR;
     return set_cwd(t, &f->node, &f->dir, f->name ? f->name : "");
@@ -435,12 +433,10 @@ int64_t
 sys_getdents64(struct task *t, const union sysarg *a)
 {
     enum { MAX = 1 << 20 };
-    struct file *f = fd_find(t, a[0].i);
+    struct file *f = fd_file(t, a[0].i);
     size_t size = a[2].u < MAX ? a[2].u : MAX;
     struct getdents g = {.emit.entry = put_dirent, .f = f, .size = size};
 
-    if (!f || f->flags & O_PATH)
-        return -EBADF;
     g.buf = guest_out(t, a[1].addr, size);
     if (!g.buf)
         return -EFAULT;
@@ -495,10 +491,8 @@ sys_statfs64(struct task *t, const union sysarg *a)
 int64_t
 sys_fstatfs64(struct task *t, const union sysarg *a)
 {
-    struct file *f = fd_find(t, a[0].i);
+    struct file *f = fd_file(t, a[0].i);
 
-    if (!f)
-        return -EBADF;
     struct mount *root = mount_root(&t->kernel->vfs);
     return put_statfs(t, f->node.mnt ? f->node.mnt : root, a[1].u, a[2].addr);
 }

@@ -142,13 +142,11 @@ sys_rt_sigqueueinfo(struct task *t, const union sysarg *a)
 int64_t
 sys_pidfd_send_signal(struct task *t, const union sysarg *a)
 {
-    struct file *f = fd_find(t, a[0].i);
+    struct file *f = fd_file(t, a[0].i);
     struct task *to = NULL;
     int32_t signo;
 
-    if (a[3].u)
-        return -EINVAL;
-    int r = f ? pidfd_task_or_folder(f, &to) : -EBADF;
+    int r = pidfd_task_or_folder(f, &to);
     if (r < 0)
         return r;
     if (!a[2].addr)

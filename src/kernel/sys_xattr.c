@@ -24,10 +24,8 @@ struct xattr_target {
 static int
 sys_xattr_find_file(struct task *t, int fd, struct xattr_target *ret)
 {
-    struct file *f = fd_find(t, fd);
+    const struct file *f = fd_file(t, fd);
 
-    if (!f || f->flags & O_PATH)
-        return -EBADF;
     ret->entry = file_dentry(f);
     return f->node.mnt ? 0 : -EOPNOTSUPP;
 }

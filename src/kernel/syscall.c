@@ -6,6 +6,7 @@
 #include "kernel/syscall.h"
 
 #include "kernel/abi.h"
+#include "kernel/task.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -41,9 +42,16 @@ static const struct syscall_flags flags[SYSCALL_MAX] = {
 
 /* A row without FLAGS has no unknown bits, so it passes. */
 int
-syscall_check(uint32_t nr, const uint32_t a[6])
+syscall_check(struct task *t, uint32_t nr, const uint32_t a[6])
 {
-    return a[flags[nr].arg] & flags[nr].unknown ? -EINVAL : 0;
+    char first = rows[nr].args[0];
+
+    if (a[flags[nr].arg] & flags[nr].unknown)
+        return -EINVAL;
+    if (first != 'f' && first != 'F')
+        return 0;
+    const struct file *f = fd_find(t, (int)a[0]);
+    return f && (first == 'F' || !(f->flags & O_PATH)) ? 0 : -EBADF;
 }
 
 const struct syscall_row *

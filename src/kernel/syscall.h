@@ -53,9 +53,9 @@ int64_t thread_call_end(struct thread *th, struct task *t, int64_t r);
 
 /* Returns NULL if there is no such call. */
 const struct syscall_row *syscall_row(uint32_t nr);
-/* Checks the arguments of a call that has a row against its FLAGS: 0, -EINVAL.
- */
-int syscall_check(uint32_t nr, const uint32_t a[6]);
+/* Checks the arguments of a call that has a row: its FLAGS (-EINVAL), and the
+ * descriptor that is its first argument (-EBADF). */
+int syscall_check(struct task *t, uint32_t nr, const uint32_t a[6]);
 
 #define SYSCALL(nr, name, args, support, missing) syscall_fn sys_##name;
 #include "kernel/syscalls.def"

@@ -15,6 +15,7 @@
 #include "kernel/vfs/vfs.h"
 #include "kernel/wait.h"
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -197,6 +198,14 @@ struct task {
 
 /* Returns the open file of a descriptor, borrowed, or NULL. */
 struct file *fd_find(struct task *t, int fd);
+/* Returns the file of an open descriptor, for example one that syscall_check
+ * has found open. Borrowed. */
+static inline struct file *
+fd_file(const struct task *t, int fd)
+{
+    assert(fd >= 0 && (size_t)fd < t->fds.cap && t->fds.v[fd].file);
+    return t->fds.v[fd].file;
+}
 /* Installs f as the lowest free descriptor >= min and returns that, or -EMFILE,
  * -ENOMEM. Consumes f, also on failure. */
 int fd_install(struct task *t, OWN struct file *f, int min, bool cloexec);

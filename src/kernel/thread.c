@@ -352,7 +352,7 @@ thread_syscall(struct thread *th, uint32_t nr, const uint32_t a[6])
     struct host_sink *strace = th->kernel->strace ? strace_of_task(t) : NULL;
     if (strace)
         strace_enter(strace, t, nr, row, a);
-    int64_t r = row ? syscall_check(nr, a) : -ENOSYS;
+    int64_t r = row ? syscall_check(t, nr, a) : -ENOSYS;
     if (r == 0)
         r = row->fn(t, (const union sysarg *)a);
     r = thread_call_end(th, t, r);
