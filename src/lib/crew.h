@@ -70,6 +70,7 @@ struct crews {
     int64_t poller_until_ns;
 };
 
+/* `max_threads` is the maximum for jobs. Starts no thread yet. 0 or -errno. */
 int crews_init(struct crews *p, uint32_t max_threads);
 /* Finishes the queued work and ends all threads. Must not be called from one of
  * them. */
@@ -84,6 +85,8 @@ bool crew_take_back(struct crew *c, struct crew_work *w);
 /* Like crew_take_back, and waits until no thread works on it. */
 void crew_forget(struct crew *c, struct crew_work *w);
 
+/* `run` is called on a thread of the crew. An alarm queues `w` when it is due.
+ */
 void crew_work_init(struct crew_work *w, bool (*run)(struct crew_work *w));
 void alarm_init(struct alarm *a, struct crews *p, struct crew_work *w);
 /* Sets the alarm again, for `at_ns` of the host's monotonic clock (NS_NEVER: no

@@ -15,6 +15,7 @@ enum { HISTORY_MAX = 1000, HISTORY_BYTES_MAX = 1 << 20 };
  * may change it. */
 struct history;
 
+/* Add and drop a reference. Both accept NULL. */
 struct history *history_get(struct history *h);
 void history_put(OWN struct history *h);
 /* Appends a command to *h, which is copied first if it is shared. Without

@@ -13,6 +13,7 @@ struct inode_ref {
     uint64_t ino;
 };
 
+/* Returns the reference to an inode in the sandbox of k. */
 struct inode_ref inode_ref_of(const struct kernel *k, const struct vnode *v);
 /* Returns the inode in the sandbox of k. mnt is NULL if there is no such mount;
  * the inode need not exist. */

@@ -27,12 +27,11 @@ struct lease {
     pthread_mutex_t lock;
     pthread_cond_t left; /* for lease_close */
     enum lease_state state;
-    struct list queue; /* of struct queued, oldest first */
-    unsigned n_calls;  /* calls that wait, or hold the sandbox */
-    /* jobs that hold the sandbox and wait for a thread */
-    struct list beside;
+    struct list queue;  /* of struct queued, oldest first */
+    unsigned n_calls;   /* calls that wait, or hold the sandbox */
+    struct list beside; /* jobs that hold the sandbox and wait for a thread */
     /* A job that was given the lease and waits for a thread of the crew. */
-    OWN struct queued *job; /* has the lease, and waits for a thread */
+    OWN struct queued *job;
 
     _Atomic pthread_t owner; /* the thread with the lease, or 0 */
     unsigned depth;          /* the owner's: calls within calls */
@@ -43,6 +42,7 @@ struct lease {
     struct alarm alarm; /* when background processes need CPU time */
 };
 
+/* The lease is free at first. */
 void lease_init(struct lease *t, struct crews *p);
 /* Refuses further calls, and waits until all calls and jobs have ended. */
 void lease_close(struct wsand_sandbox *sb);

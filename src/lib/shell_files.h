@@ -21,6 +21,7 @@ enum open_how {
     OPEN_CLOSED,
 };
 
+/* One descriptor of a shell. */
 struct open_file {
     int fd;
     int same_as; /* a lower fd of the same open file; 0: none */

@@ -19,6 +19,8 @@ struct page_entry {
     struct page *page;
 };
 
+/* The memory of a shell as a list of pages that differ from its program. It is
+ * immutable once it is complete, and shared by counting. */
 struct shell_pages {
     _Atomic uint32_t refs;
     uint64_t size;        /* of the memory */

@@ -15,6 +15,7 @@ struct shell_script {
     struct buf last;  /* parts that would change how the first is executed */
 };
 
+/* Create an empty script, and free it. */
 void shell_script_init(struct shell_script *s);
 void shell_script_fini(struct shell_script *s);
 /* Asks the shell of sb for its script. */

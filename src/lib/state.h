@@ -31,6 +31,7 @@ int state_send_fact(const struct record_sink *to, enum record_fact fact,
 /* True if both snapshots have the same shell. */
 bool state_is_same_shell(const struct snapshot *a, const struct snapshot *b);
 
+/* Returns the sandbox that the state is for. */
 struct wsand_sandbox *state_sandbox(const struct wsand_state *st);
 /* state_load.c: creates the snapshot that the records of st describe.
  * has_other_module: its shell cannot be used. */

@@ -15,6 +15,7 @@ struct terminal;
 int terminal_new(struct kernel *k, int hfd, OWN struct terminal **ret);
 /* Writes the remaining output and restores the host's terminal. */
 void terminal_free(OWN struct terminal *term);
+/* Returns the terminal of the sandbox, which `term` owns. */
 struct tty *terminal_tty(struct terminal *term);
 /* Opens the terminal by its name, so that programs find it too. */
 int terminal_open_tty(struct kernel *k, const struct tty *tty,

@@ -15,6 +15,7 @@ struct seccomp_rule {
     uint32_t mask, value;
 };
 
+/* A filter: rules in order, and the answer to all other calls. */
 struct seccomp_policy {
     const struct seccomp_rule *rules;
     size_t n;

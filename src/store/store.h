@@ -39,6 +39,7 @@ struct store;
 
 enum { STORE_WHY_BYTES = 256 };
 
+/* How to open a store. 0 and NULL mean the default, unless noted. */
 struct store_options {
     const char *vfs;        /* of SQLite; NULL: the system's */
     bool is_old;            /* -ENOENT if there is no store */
@@ -121,6 +122,7 @@ typedef int store_session_fn(void *arg, const struct store_session *row);
 /* Returns one session, which may have ended. */
 int store_session_get(struct store *s, const char *id, store_session_fn *fn,
                       void *arg);
+/* Selects the sessions of a list. */
 struct store_filter {
     const char *agent, *state; /* NULL: any */
     bool with_ended;           /* otherwise only sessions that have not ended */
@@ -133,6 +135,7 @@ int store_session_list(struct store *s, const struct store_filter *f,
 
 /* --- events */
 
+/* One event. Strings are as in struct store_session. */
 struct store_event {
     uint64_t seq; /* set by the store: increasing and unique */
     int64_t time_ms;

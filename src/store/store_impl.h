@@ -91,6 +91,7 @@ int sql_set_durable(struct store *s, bool is_durable);
 
 /* --- log.c */
 
+/* Prepares the log of a database that was just opened. */
 int log_init(struct store *s);
 /* Must be called before writes that must be durable. */
 int log_repair(struct store *s);

@@ -46,6 +46,7 @@ struct store_job {
     bool is_off; /* not in this transaction */
 };
 
+/* The configuration of the thread; it is copied. */
 struct store_thread_config {
     uint32_t interval_ms; /* of STORE_JOB_INTERVAL; 0: 200 */
     size_t bytes_max;     /* of jobs, for store_thread_is_full; 0: 16 MiB */

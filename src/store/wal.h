@@ -25,6 +25,7 @@ enum {
     WAL_FRAME_BYTES = WAL_FRAME_HEADER_BYTES + WAL_PAGE_BYTES,
 };
 
+/* The result of a scan. */
 struct wal {
     uint8_t *frames;   /* an enum wal_frame for each */
     uint32_t n;        /* up to the last good one that ends a transaction */

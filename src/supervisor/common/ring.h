@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* `bytes` contains the numbers from end - size (or 0) to end - 1. */
 struct ring {
     char *bytes;
     size_t size;

@@ -24,6 +24,8 @@ enum config_compile { COMPILE_refuse, COMPILE_separate };
 enum config_durability { DURABILITY_full, DURABILITY_interval };
 enum config_level { LEVEL_error, LEVEL_warn, LEVEL_info, LEVEL_debug };
 
+/* The effective values, one member for each row of config.def. Strings are
+ * owned. */
 struct config {
 #define CONFIG_PATH(id, key, standard, text)                   char *id;
 #define CONFIG_ADDRESS(id, key, standard, text)                char *id;

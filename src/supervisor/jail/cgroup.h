@@ -61,6 +61,7 @@ void cgroup_host_sweep(const struct cgroup_host *h);
 /* Returns the back end that the controllers in use amount to. */
 enum backend cgroup_host_backend(const struct cgroup_host *h);
 
+/* The limits of one group. */
 struct cgroup_limits {
     uint64_t memory_bytes;
     uint32_t cpu_percent, processes;

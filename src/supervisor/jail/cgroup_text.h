@@ -9,6 +9,7 @@
 
 enum { CGROUP_PATH_BYTES = 512 };
 
+/* Where a hierarchy is mounted. */
 struct cgroup_mount {
     int version;                   /* 1 or 2 */
     char root[CGROUP_PATH_BYTES];  /* the group that is visible at `point` */

@@ -13,6 +13,7 @@ enum { READ_PATHS_MAX = 16, READ_PATH_BYTES = 1024 };
 enum backend { BACKEND_v2, BACKEND_hybrid, BACKEND_v1, BACKEND_rlimits };
 extern const char *const backend_names[];
 
+/* The parsed command line. Strings point into argv. */
 struct options {
     uint32_t limit[N_LIMITS];
     bool unenforced_ok[N_LIMITS];

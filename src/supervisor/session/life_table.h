@@ -67,6 +67,7 @@ enum life_action {
     LIFE_DO_FINISH,     /* enter the outcome and free the life */
 };
 
+/* One cell of the table. */
 struct life_step {
     enum life_action action;
     enum life_phase next;

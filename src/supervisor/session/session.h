@@ -49,6 +49,7 @@ struct session {
 
 /* --- the table (sessions.c) */
 
+/* Create an empty table (-ENOMEM), and free it with its references. */
 int sessions_init(struct sessions *t);
 void sessions_fini(struct sessions *t);
 /* Creates a session in `starting`, in the table, with an id that cannot be

@@ -28,6 +28,7 @@ enum load_phase {
     LOAD_FORGOTTEN,  /* the worker has dropped its part; the store repairs */
 };
 
+/* The loading of one state. Part of a life. */
 struct state_load {
     enum load_phase phase;
     unsigned n_repairs;
@@ -39,6 +40,7 @@ struct state_load {
 void state_load_begin(struct life *l);
 /* Continues when the worker has read enough. */
 void state_load_more(struct life *l);
+/* Frees the rest of a loading. No job of the store may be in progress. */
 void state_load_close(struct life *l);
 /* True if a job of the store is in progress. */
 bool state_load_is_busy(const struct life *l);
