@@ -2,6 +2,11 @@
 
 The program is a server built with -finstrument-functions and tools/walk.c
 (`make walk`). The sandbox is warm: the walk is that of a usual command.
+
+The walk is the distinct functions of ours between reading the line and writing
+the answer, without those below kernel_run. Two kinds are not steps of it, and
+are counted apart: the general helpers of src/base (JSON, buffers, lists, time),
+and small functions that a header defines (static inline).
 """
 import bisect
 import json
@@ -10,7 +15,8 @@ import subprocess
 import tempfile
 import time
 
-MAX_FUNCTIONS = 50
+MAX_STEPS = 50
+HELPERS = ("base", "inline")
 
 
 def ask(server, identity, method, **params):
@@ -62,8 +68,17 @@ def record(program, image):
             return [tuple(int(at, 16) for at in row.split()) for row in rows]
 
 
+def folder_of(place):
+    """The folder of src/ in FILE:LINE, `inline` for a header, "" for others."""
+    path = place.rpartition(":")[0]
+    if "/src/" not in path:
+        return ""
+    return "inline" if path.endswith(".h") else path.rpartition("/src/")[2].rpartition("/")[0]
+
+
 class Symbols:
-    """The functions of a program, with the folder of src/ that each is from."""
+    """The functions of a program, with the folder of src/ that each is from, or
+    `inline` for those of a header."""
 
     def __init__(self, program):
         rows = subprocess.run(["nm", "--defined-only", "-n", "-l", program],
@@ -73,8 +88,7 @@ class Symbols:
             symbol, _, place = row.partition("\t")
             at, kind, name = symbol.split(" ", 2)
             if kind in "tTwW":
-                folder = place.rpartition("/src/")[2].rpartition("/")[0]
-                self.rows.append((int(at, 16), name, folder if "/src/" in place else ""))
+                self.rows.append((int(at, 16), name, folder_of(place)))
         self.starts = [row[0] for row in self.rows]
 
     def find(self, at):
@@ -93,14 +107,20 @@ def summary(entries, find):
     return functions, callers, back
 
 
+def steps(functions):
+    """The functions that are steps of the walk, in order."""
+    return [function for function in functions if function[1] not in HELPERS]
+
+
 def check(program, image):
     """Prints the walk; returns 1 if it is too long or goes back, else 0."""
     functions, callers, back = summary(record(program, image), Symbols(program).find)
+    walk = steps(functions)
     for function in functions:
         name, folder = function
         print(f"{folder:16} {name}{'' if function in callers else ' (leaf)'}")
     for caller, called in back:
         print(f"lib calls rpc: {caller} -> {called}")
-    print(f"{len(functions)} functions, {len(callers)} of them call another,"
-          f" {len(back)} calls from lib to rpc")
-    return int(len(functions) > MAX_FUNCTIONS or bool(back))
+    print(f"{len(walk)} steps, {len(callers.intersection(walk))} of them call another function,"
+          f" {len(functions) - len(walk)} helpers, {len(back)} calls from lib to rpc")
+    return int(len(walk) > MAX_STEPS or bool(back))

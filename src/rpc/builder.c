@@ -24,6 +24,8 @@ struct kept {
     void *p;
 };
 
+/* All texts and vectors of the options live until the sandbox exists, and are
+ * freed together. So no function here has to undo a part of the work. */
 void *
 builder_keep(struct builder *m, OWN void *p)
 {
@@ -113,6 +115,8 @@ add_program(void *arg, const char *host_path, const char *guest_path)
     return 0;
 }
 
+/* An error names the folder, because the client sees no other part of the
+ * path. */
 static int
 add_tools(struct builder *m, const char *dir)
 {
@@ -188,6 +192,7 @@ python_path(struct builder *m, const char **ret)
     return *ret ? 0 : builder_no_memory(m);
 }
 
+/* Variables of the client come after our own, and override them. */
 static int
 builder_env(struct builder *m)
 {
@@ -292,6 +297,8 @@ config_is_quick(const struct sandbox_config *c)
     return !c->n_extensions && !(tools && *tools);
 }
 
+/* The options are collected first and passed to the library at once: a sandbox
+ * with a part of its options never exists. */
 int
 config_create_sandbox(const struct sandbox_config *c,
                       struct wsand_sandbox **ret, struct wsand_error *err)

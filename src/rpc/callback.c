@@ -1,4 +1,10 @@
-/* Requests of ours to the client, and its answers. */
+/* Requests of ours to the client, and its answers.
+ *
+ * A host command in a sandbox, or offload and rehydrate, asks the client for
+ * something and waits for the answer. The answer may come late or never: each
+ * request has a deadline, which the loop keeps, and all end when the client is
+ * gone. `done` is called exactly once, by the thread that removed the request
+ * from the list. */
 #include "rpc/callback.h"
 
 #include "base/os_time.h"
@@ -62,6 +68,8 @@ callback_send(struct server *srv, const char *method, const struct buf *params,
 
 /* --- answers */
 
+/* Ids are compared as text: a number that is written in another way is not
+ * ours. */
 static struct callback *
 callback_take(struct server *srv, struct text id)
 {
@@ -100,6 +108,8 @@ error_text(const struct json *object)
                                       : "the client sent no result";
 }
 
+/* An answer to a request that has ended is ignored, and only logged: it came
+ * too late. */
 bool
 callback_reply(struct server *srv, const struct json *object)
 {
@@ -156,6 +166,8 @@ take_expired(struct server *srv, bool all, int64_t *ret_next)
     return found;
 }
 
+/* One request at a time is removed under the lock and ended without it,
+ * because `done` may send the next one. */
 int64_t
 callback_expire(struct server *srv, bool all)
 {

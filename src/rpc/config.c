@@ -15,6 +15,8 @@ enum {
     COMMAND_BYTES = 65536,
 };
 
+/* A parameter of `create` overrides the configuration file, which overrides
+ * the command line. */
 const struct json *
 config_value(const struct sandbox_config *c, const char *name)
 {
@@ -141,6 +143,8 @@ read_numbers(struct sandbox_config *c)
     c->has_storage = storage && !json_is(storage, JSON_FALSE);
 }
 
+/* The configuration points into the message of `create`, so it holds a
+ * reference. */
 struct sandbox_config *
 config_new(struct server *srv, struct message *msg, const struct json *params,
            bool is_line)
@@ -166,6 +170,8 @@ config_get(struct sandbox_config *c)
     return c;
 }
 
+/* The last sandbox that was created or forked with the configuration frees it.
+ */
 void
 config_put(struct sandbox_config *c)
 {

@@ -1,4 +1,8 @@
-/* From a call to its handler or sandbox. */
+/* From a call to its handler or sandbox.
+ *
+ * The checks have a fixed order, which decides the error of a call with
+ * several faults. The sandbox must exist, the parameters must be right, and a
+ * worker may refuse the method. */
 #include "rpc/dispatch.h"
 
 #include "rpc/config.h"
@@ -12,6 +16,7 @@
 
 /* --- sandboxes */
 
+/* Ids are written in one way only: "07" or "+7" are names of no sandbox. */
 uint64_t
 dispatch_sandbox_id(struct text name)
 {
@@ -27,6 +32,7 @@ dispatch_sandbox_id(struct text name)
     return id;
 }
 
+/* Methods of the root sandbox and of the line protocol ignore sandboxId. */
 static void
 dispatch_to_slot(OWN struct call *q)
 {
@@ -52,28 +58,6 @@ dispatch_to_slot(OWN struct call *q)
         q->method->handle(q);
 }
 
-/* --- JSON-RPC */
-
-static void
-dispatch_rpc(OWN struct call *q)
-{
-    struct server *srv = server_of(q);
-    unsigned flags = q->method->flags;
-    char error[PARAM_ERROR_BYTES];
-    const char *refused = srv->worker ? worker_refuses(q) : NULL;
-
-    if (!srv->root && !(flags & EARLY))
-        answer_error(q, INVALID_REQUEST, "Sandbox not created");
-    else if (method_check(q->peer->methods, q->method, q->params, error) < 0)
-        answer_error(q, INVALID_PARAMS, "%s", error);
-    else if (refused)
-        answer_error(q, SANDBOX_ERROR, "EPERM: not in a session: %s", refused);
-    else if (flags & NO_SANDBOX)
-        q->method->handle(q);
-    else
-        dispatch_to_slot(q);
-}
-
 /* --- the line protocol */
 
 /* The first request creates the root sandbox, with the defaults. */
@@ -87,6 +71,8 @@ dispatch_have_root(struct server *srv)
     return c && root_create(srv, c, NULL);
 }
 
+/* The id is checked here and not by a row, because its error is part of the
+ * protocol. */
 static void
 dispatch_line(OWN struct call *q)
 {
@@ -125,6 +111,7 @@ dispatch_line_object(struct peer *p, struct message *msg,
     free(id);
 }
 
+/* The type is sent back in the answer, hence it must be a string. */
 void
 dispatch_other(struct peer *p, struct message *msg, const struct json *object)
 {
@@ -145,11 +132,26 @@ dispatch_other(struct peer *p, struct message *msg, const struct json *object)
     }
 }
 
+/* --- JSON-RPC */
+
 void
 dispatch_call(OWN struct call *q)
 {
-    if (call_is_line(q))
+    struct server *srv = server_of(q);
+    unsigned flags = q->method->flags;
+    char error[PARAM_ERROR_BYTES];
+    const char *refused = srv->worker ? worker_refuses(q) : NULL;
+
+    if (flags & LINE)
         dispatch_line(q);
+    else if (!srv->root && !(flags & EARLY))
+        answer_error(q, INVALID_REQUEST, "Sandbox not created");
+    else if (method_check(q->peer->methods, q->method, q->params, error) < 0)
+        answer_error(q, INVALID_PARAMS, "%s", error);
+    else if (refused)
+        answer_error(q, SANDBOX_ERROR, "EPERM: not in a session: %s", refused);
+    else if (flags & NO_SANDBOX)
+        q->method->handle(q);
     else
-        dispatch_rpc(q);
+        dispatch_to_slot(q);
 }

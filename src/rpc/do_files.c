@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Devices, FIFOs and sockets are `other`. */
 static const char *
 type_name(enum wsand_type type)
 {
@@ -18,6 +19,8 @@ type_name(enum wsand_type type)
     return names[type];
 }
 
+/* Data that is not base64 is an error of the parameters, before anything is
+ * changed. */
 void
 do_files_write(struct call *q)
 {
@@ -43,6 +46,7 @@ do_files_write(struct call *q)
     answer_status(q, r, &err);
 }
 
+/* Without a length, the whole rest of the file is read. */
 void
 do_files_read(struct call *q)
 {
@@ -67,6 +71,7 @@ do_files_read(struct call *q)
     answer_end(q);
 }
 
+/* Details are optional in lists, which may be long. */
 static void
 do_files_put_entry(struct buf *b, struct text name, const struct wsand_stat *st,
                    bool with_details)
@@ -126,6 +131,7 @@ do_files_last_name(const char *path)
                         : (struct text){path + begin, end - begin};
 }
 
+/* The name is that of the path, also if the path ends with a slash. */
 void
 do_files_stat(struct call *q)
 {
@@ -195,6 +201,7 @@ do_files_symlink(struct call *q)
     answer_status(q, r, &err);
 }
 
+/* The files are decoded into one allocation, which the library copies. */
 void
 do_mount(struct call *q)
 {

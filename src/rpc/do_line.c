@@ -28,6 +28,7 @@ put_success(struct buf *b)
     buf_puts(b, "null");
 }
 
+/* A mode of 0 means the default in the library, so it is set afterwards. */
 void
 do_line_write(struct call *q)
 {
@@ -83,6 +84,7 @@ answer_content(OWN struct call *q, const char *data, size_t len)
     answer_end(q);
 }
 
+/* Files of any size are read as a whole, because the protocol has no offset. */
 void
 do_line_read(struct call *q)
 {
@@ -102,6 +104,7 @@ do_line_read(struct call *q)
     free(data);
 }
 
+/* The answer has no member error, as the specification shows it. */
 void
 do_line_reset(struct call *q)
 {

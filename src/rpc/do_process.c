@@ -34,6 +34,8 @@ struct client_process {
 
 /* --- what the library tells */
 
+/* The library calls this on the thread that runs the sandbox, in the order of
+ * the output. */
 static void
 on_output(void *arg, uint64_t id, int stream, const void *data, size_t len)
 {
@@ -57,6 +59,7 @@ do_process_has_room(void *arg)
     return !writer_is_behind(&p->srv->out);
 }
 
+/* A process without window waits in its write, as with a full pipe. */
 static size_t
 do_process_window(void *arg)
 {
@@ -98,6 +101,8 @@ on_exit_told(struct work *w)
         answer_exit(CONTAINER_OF(it, struct call, link), p->exit_code);
 }
 
+/* The thread of the sandbox only records the end. Answers are sent by the
+ * loop, which may post a job for the commit of a worker. */
 static void
 on_exit_of(void *arg, uint64_t id, int exit_code)
 {
@@ -116,6 +121,7 @@ on_exit_of(void *arg, uint64_t id, int exit_code)
 
 /* --- the table */
 
+/* The id is not known yet: on_start sets it. */
 static struct client_process *
 do_process_process_new(const struct call *q)
 {
@@ -187,6 +193,8 @@ take_stalled(struct slot *slot)
     return number;
 }
 
+/* One process at a time is removed from the stalled ones, and resumed without
+ * the lock. */
 void
 process_resume_all(struct slot *slot)
 {
@@ -244,6 +252,8 @@ start(struct call *q, struct client_process *p, struct wsand_error *err)
     return r;
 }
 
+/* Without a command, only a terminal makes sense: a shell that reads from
+ * nothing would end at once. */
 void
 do_process_start(struct call *q)
 {
@@ -264,6 +274,7 @@ do_process_start(struct call *q)
     }
 }
 
+/* The end of input follows the data, in the same order. */
 static int
 write_data(struct call *q, struct text data, struct wsand_error *err)
 {
@@ -326,6 +337,8 @@ answer_no_process(OWN struct call *q)
                  param_int(q, "processId", 0));
 }
 
+/* The window is larger before the process is woken, so that it can write at
+ * once. */
 static void
 window_of_process(OWN struct call *q)
 {
@@ -374,6 +387,8 @@ do_output_window(struct call *q)
         window_of_process(q);
 }
 
+/* Whether the process has ended and where the call waits are decided under one
+ * lock. So no end is missed between the two. */
 void
 do_process_wait(struct call *q)
 {
@@ -396,6 +411,7 @@ do_process_wait(struct call *q)
         answer_exit(q, exit_code);
 }
 
+/* The calls are answered without the lock, because answering may take it. */
 void
 process_refuse_waiters(struct slot *slot)
 {

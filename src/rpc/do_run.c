@@ -1,4 +1,9 @@
-/* run and shell: commands in the resident shell. */
+/* run and shell: commands in the resident shell.
+ *
+ * Both protocols have the same command with different results: `run` reports
+ * how a command ended in errorClass, `shell` in timed_out and error. The order
+ * of the members is part of the interface, because clients show the results to
+ * people. */
 #include "rpc/advice.h"
 #include "rpc/config.h"
 #include "rpc/methods.h"
@@ -16,19 +21,10 @@
 
 enum { EXIT_CANCELLED = 130 };
 
-static uint64_t
-do_run_timeout_of(const struct call *q)
-{
-    const struct sandbox_config *c = slot_of(q)->config;
-
-    if (call_is_line(q))
-        return (uint64_t)param_int(q, "time_limit_ms",
-                                   (int64_t)c->line_timeout_ms);
-    return (uint64_t)param_int(q, "timeoutMs", (int64_t)c->timeout_ms);
-}
-
 /* --- results */
 
+/* Output that is not UTF-8 is shown with replacement characters, unless the
+ * client asked for base64. */
 static void
 do_run_put_bytes(struct buf *b, const struct call *q, const char *name,
                  struct text t)
@@ -46,31 +42,27 @@ do_run_put_bytes(struct buf *b, const struct call *q, const char *name,
         put_string(b, t.p, t.len);
 }
 
-static void
-put_truncated(struct buf *b, const struct wsand_output *o)
-{
-    if (!o->out_dropped && !o->err_dropped)
-        return;
-    put_name(b, "truncated");
-    buf_add(b, "{", 1);
-    put_bool(b, "stdout", o->out_dropped);
-    put_bool(b, "stderr", o->err_dropped);
-    buf_add(b, "}", 1);
-}
-
+/* The line protocol has no parameter for it. */
 static bool
-keeps_ends(const struct call *q)
+do_run_keeps_ends(const struct call *q)
 {
     const char *keep = call_is_line(q) ? NULL : param_text(q, "keep");
 
     return keep && !strcmp(keep, "ends");
 }
 
-/* How much `truncated` means. */
+/* Output beyond its limit was dropped: of which stream, and how much if both of
+ * its ends were kept. */
 static void
-put_omitted(struct buf *b, const struct call *q, const struct wsand_output *o)
+do_run_put_dropped(struct buf *b, const struct call *q,
+                   const struct wsand_output *o)
 {
-    if (!keeps_ends(q) || (!o->out_dropped && !o->err_dropped))
+    put_name(b, "truncated");
+    buf_add(b, "{", 1);
+    put_bool(b, "stdout", o->out_dropped);
+    put_bool(b, "stderr", o->err_dropped);
+    buf_add(b, "}", 1);
+    if (!do_run_keeps_ends(q))
         return;
     put_name(b, "omittedBytes");
     buf_add(b, "{", 1);
@@ -80,34 +72,38 @@ put_omitted(struct buf *b, const struct call *q, const struct wsand_output *o)
 }
 
 static void
-put_optional(struct buf *b, const char *name, const char *value)
+do_run_put_text(struct buf *b, const char *name, const char *value)
 {
-    if (!value)
-        return;
     put_name(b, name);
     put_text(b, value);
 }
 
+/* Members that few results have. */
 static void
-do_run_put_time(struct buf *b, const struct wsand_output *o)
+do_run_put_reasons(struct buf *b, const struct call *q,
+                   const struct wsand_output *o)
 {
-    put_name(b, "executionTimeMs");
-    buf_printf(b, "%llu.%03u", (unsigned long long)(o->time_us / 1000),
-               (unsigned)(o->time_us % 1000));
+    if (o->out_dropped || o->err_dropped)
+        do_run_put_dropped(b, q, o);
+    if (o->error_class)
+        do_run_put_text(b, "errorClass", wsand_class_name(o->error_class));
+    if (o->limit)
+        do_run_put_text(b, "limit", o->limit);
+    put_message(b, q, o);
 }
 
 static void
-put_result(struct buf *b, const struct call *q, const struct wsand_output *o)
+do_run_put_result(struct buf *b, const struct call *q,
+                  const struct wsand_output *o)
 {
     buf_printf(b, "{\"exitCode\":%d", o->exit_code);
     do_run_put_bytes(b, q, "stdout", (struct text){o->out, o->out_len});
     do_run_put_bytes(b, q, "stderr", (struct text){o->err, o->err_len});
-    do_run_put_time(b, o);
-    put_truncated(b, o);
-    put_omitted(b, q, o);
-    put_optional(b, "errorClass", wsand_class_name(o->error_class));
-    put_optional(b, "limit", o->limit);
-    put_message(b, q, o);
+    put_name(b, "executionTimeMs");
+    buf_printf(b, "%llu.%03u", (unsigned long long)(o->time_us / 1000),
+               (unsigned)(o->time_us % 1000));
+    if (o->error_class || o->limit || o->out_dropped || o->err_dropped)
+        do_run_put_reasons(b, q, o);
     put_number(b, "cpuMs", o->cpu_ms);
     put_number(b, "maxMemoryBytes", o->max_memory_bytes);
     if (o->background_len)
@@ -118,13 +114,13 @@ put_result(struct buf *b, const struct call *q, const struct wsand_output *o)
         put_string(b, o->trace, o->trace_len);
     }
     if (param_is_base64(q))
-        put_optional(b, "encoding", "base64");
+        do_run_put_text(b, "encoding", "base64");
     buf_add(b, "}", 1);
 }
 
 /* The line protocol has `error` for what the library says at the end. */
 static struct text
-printed_errors(const struct wsand_output *o)
+do_run_printed_errors(const struct wsand_output *o)
 {
     size_t len = strlen(TIMED_OUT);
     bool is_said = o->timed_out && o->err_len >= len &&
@@ -133,43 +129,48 @@ printed_errors(const struct wsand_output *o)
     return (struct text){o->err, o->err_len - (is_said ? len : 0)};
 }
 
+/* A command that was ended has no exit code in this protocol. */
 static void
-put_line_result(struct buf *b, const struct call *q,
+do_run_put_line(struct buf *b, const struct call *q,
                 const struct wsand_output *o)
 {
     bool has_ended = !o->timed_out && !o->cancelled;
 
     do_run_put_bytes(b, q, "stdout", (struct text){o->out, o->out_len});
-    do_run_put_bytes(b, q, "stderr", printed_errors(o));
+    do_run_put_bytes(b, q, "stderr", do_run_printed_errors(o));
     put_name(b, "exit_code");
     if (has_ended)
         buf_printf(b, "%d", o->exit_code);
     else
         buf_puts(b, "null");
     put_bool(b, "timed_out", o->timed_out);
-    put_truncated(b, o);
+    if (o->out_dropped || o->err_dropped)
+        do_run_put_dropped(b, q, o);
     if (!has_ended)
-        put_optional(b, "error",
-                     o->timed_out ? "Command execution failed: timeout exceeded"
-                                  : "Command execution failed: cancelled");
+        do_run_put_text(b, "error",
+                        o->timed_out
+                            ? "Command execution failed: timeout exceeded"
+                            : "Command execution failed: cancelled");
 }
 
 static void
-answer_output(OWN struct call *q, const struct wsand_output *o)
+do_run_answer(OWN struct call *q, const struct wsand_output *o)
 {
     struct buf *b = answer_begin(q);
 
     if (call_is_line(q))
-        put_line_result(b, q, o);
+        do_run_put_line(b, q, o);
     else
-        put_result(b, q, o);
+        do_run_put_result(b, q, o);
     answer_end(q);
 }
 
 /* --- running */
 
+/* The answer to a run that did not begin looks like that of one that was ended
+ * at once. */
 static void
-answer_cancelled(OWN struct call *q)
+do_run_answer_cancelled(OWN struct call *q)
 {
     struct wsand_output o = {.size = sizeof o,
                              .exit_code = EXIT_CANCELLED,
@@ -177,39 +178,44 @@ answer_cancelled(OWN struct call *q)
                              .error_class = WSAND_CANCELLED};
 
     run_forget(q);
-    answer_output(q, &o);
+    do_run_answer(q, &o);
 }
 
-/* Standard input as bytes; *ret_owned is freed by the caller. */
+/* Decodes standard input; *ret_owned holds the bytes, and the caller frees it.
+ */
 static int
-input_of(const struct call *q, struct text *ret, char **ret_owned,
-         struct wsand_error *err)
+do_run_decode_input(struct text *input, char **ret_owned,
+                    struct wsand_error *err)
 {
-    *ret = param_string(q, "stdin");
-    *ret_owned = NULL;
-    if (!ret->p || !param_is_base64(q))
-        return 0;
-    int r = decode_base64(*ret, ret_owned, &ret->len);
+    int r = decode_base64(*input, ret_owned, &input->len);
     if (r < 0)
         return report_fail(err, -r, "stdin is not base64");
-    ret->p = *ret_owned;
+    input->p = *ret_owned;
     return 0;
 }
 
+/* The stream is known to output.window only while the command runs. The last
+ * bytes of an incomplete character are sent before the answer. */
 static int
-do_run_run(struct call *q, struct text command, struct wsand_output *ret,
-           struct wsand_error *err)
+do_run_command(struct call *q, struct text command, struct wsand_output *ret,
+               struct wsand_error *err)
 {
     struct stream stream = {.srv = server_of(q),
                             .id_name = "request_id",
                             .id = q->id ? q->id : "null",
                             .is_base64 = param_is_base64(q),
                             .may_wait = true};
-    uint64_t timeout_ms = do_run_timeout_of(q);
-    struct text input;
-    char *owned, **env;
+    const struct sandbox_config *c = slot_of(q)->config;
+    int64_t timeout_ms =
+        call_is_line(q)
+            ? param_int(q, "time_limit_ms", (int64_t)c->line_timeout_ms)
+            : param_int(q, "timeoutMs", (int64_t)c->timeout_ms);
+    struct text input = param_string(q, "stdin");
+    char *owned = NULL, **env = NULL;
+    int r = 0;
 
-    int r = input_of(q, &input, &owned, err);
+    if (input.p && stream.is_base64)
+        r = do_run_decode_input(&input, &owned, err);
     if (r < 0)
         return r;
     if (param_env(q, "env", &env) < 0) {
@@ -221,13 +227,13 @@ do_run_run(struct call *q, struct text command, struct wsand_output *ret,
                           .command_len = command.len,
                           .input = input.p,
                           .input_len = input.len,
-                          .timeout_ms = timeout_ms,
+                          .timeout_ms = (uint64_t)timeout_ms,
                           .cwd = param_text(q, "cwd"),
                           .env = (const char *const *)env,
                           .merge_stderr = param_bool(q, "mergeStderr", false),
-                          .keep_ends = keeps_ends(q),
-                          .is_unmarked = param_is_base64(q) &&
-                                         !param_bool(q, "mark", false),
+                          .keep_ends = do_run_keeps_ends(q),
+                          .is_unmarked =
+                              stream.is_base64 && !param_bool(q, "mark", false),
                           .trace = param_bool(q, "trace", false)};
     if (param_bool(q, "stream", false)) {
         stream_set_window(&stream, q);
@@ -237,13 +243,17 @@ do_run_run(struct call *q, struct text command, struct wsand_output *ret,
         x.on_output_arg = &stream;
     }
     r = wsand_run(sandbox_of(q), &x, ret, err);
-    run_set_stream(q, NULL);
-    stream_end(&stream);
+    if (x.on_output) {
+        run_set_stream(q, NULL);
+        stream_end(&stream);
+    }
     free(env);
     free(owned);
     return r;
 }
 
+/* The run is forgotten before it is answered: a client that has the answer may
+ * reuse the id. */
 void
 do_run(struct call *q)
 {
@@ -252,21 +262,23 @@ do_run(struct call *q)
     struct wsand_error err = {0};
 
     if (!run_begin(q)) {
-        answer_cancelled(q);
+        do_run_answer_cancelled(q);
         return;
     }
-    int r = do_run_run(q, command, &out, &err);
+    int r = do_run_command(q, command, &out, &err);
     run_forget(q);
     if (r != 0) {
         answer_failure(q, &err);
         return;
     }
-    answer_output(q, &out);
+    do_run_answer(q, &out);
     wsand_output_free(&out);
 }
 
 /* --- cancelling */
 
+/* Cancelling a run that has just ended is no error. The client could not know.
+ */
 void
 do_cancel(struct call *q)
 {

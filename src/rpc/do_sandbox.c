@@ -34,6 +34,9 @@ struct root_creation {
     struct call *q; /* NULL: the line protocol needs it */
 };
 
+/* The waiting calls are served after the answer to `create`, in the order of
+ * their arrival. If the creation failed, they are refused, and `create` can be
+ * tried again. */
 static void
 root_created(void *arg, struct wsand_sandbox *sb, const struct wsand_error *err)
 {
@@ -55,6 +58,7 @@ root_created(void *arg, struct wsand_sandbox *sb, const struct wsand_error *err)
     free(m);
 }
 
+/* The slot exists at once, so that calls that arrive meanwhile wait in it. */
 bool
 root_create(struct server *srv, struct sandbox_config *c, OWN struct call *q)
 {
@@ -76,6 +80,7 @@ root_create(struct server *srv, struct sandbox_config *c, OWN struct call *q)
     return true;
 }
 
+/* The configuration keeps the message, because it points to the parameters. */
 void
 do_create(struct call *q)
 {
@@ -174,6 +179,8 @@ on_forked(struct work *w)
     free(f);
 }
 
+/* The job makes the copy, in the order of the sandbox. The loop adds it to the
+ * table. */
 void
 do_sandbox_fork(struct call *q)
 {
@@ -216,6 +223,7 @@ do_sandbox_put(struct buf *b, const struct slot *slot)
     buf_add(b, "}", 1);
 }
 
+/* A sandbox that is being created is listed, too: its id is known already. */
 void
 do_sandbox_list(struct call *q)
 {
@@ -265,6 +273,8 @@ do_sandbox_last_job(struct wsand_sandbox *sb, void *arg)
     loop_post(server_of(arg), &job_of(arg)->work, do_sandbox_free);
 }
 
+/* Destroying it again is no error, for a client that retries. A sandbox that
+ * is being created is destroyed when that is over. */
 void
 do_sandbox_destroy(struct call *q)
 {

@@ -1,4 +1,7 @@
-/* env.*, snapshot.*, shell.history.*: the state of a sandbox. */
+/* env.*, snapshot.*, shell.history.*: the state of a sandbox.
+ *
+ * The environment is that of the resident shell. A snapshot contains files,
+ * environment and shell, but no processes: notCopied lists those that ran. */
 #include "rpc/job.h"
 #include "rpc/methods.h"
 #include "rpc/values.h"
@@ -23,6 +26,7 @@ do_env_set(struct call *q)
     answer_status(q, r, &err);
 }
 
+/* A variable that is not set is null, not an error. */
 void
 do_env_get(struct call *q)
 {
@@ -105,6 +109,8 @@ snapshot_id(const struct call *q)
 typedef int snapshot_fn(struct wsand_sandbox *sb, uint64_t id,
                         struct wsand_error *err);
 
+/* The id is a string in our answers, but a number is accepted, too. Text that
+ * is no number names no snapshot. */
 static int
 with_snapshot(struct call *q, snapshot_fn *fn, struct wsand_error *err)
 {
@@ -118,6 +124,7 @@ with_snapshot(struct call *q, snapshot_fn *fn, struct wsand_error *err)
     return -ENOENT;
 }
 
+/* The list is for display. Without memory for it, the result just lacks it. */
 void
 put_not_copied(struct buf *b, struct wsand_sandbox *sb)
 {
@@ -196,6 +203,7 @@ do_snapshot_list(struct call *q)
 
 /* --- history */
 
+/* Indexes begin with 1, as in bash. */
 void
 do_history_list(struct call *q)
 {

@@ -4,6 +4,7 @@
 #include "rpc/methods.h"
 #include "rpc/slot.h"
 
+/* Before `create` there is no sandbox, and all its figures are 0. */
 static struct wsand_status
 do_status_of(const struct call *q)
 {
@@ -20,6 +21,8 @@ uptime_ms(const struct server *srv)
     return (uint64_t)(time_mono_ns() / NS_PER_MS - srv->started_ms);
 }
 
+/* The figures are those of one moment, read without waiting for a command in
+ * progress. */
 void
 do_status(struct call *q)
 {
@@ -44,6 +47,8 @@ do_status(struct call *q)
     answer_end(q);
 }
 
+/* The first four members are fixed by the specification of the line protocol.
+ */
 void
 do_line_status(struct call *q)
 {

@@ -1,5 +1,10 @@
-/* offload and rehydrate: a sandbox that the client keeps. From the beginning of
- * either to its end, other requests to the sandbox wait. */
+/* offload and rehydrate: a sandbox that the client keeps.
+ *
+ * From the beginning of either to its end, other calls to the sandbox wait.
+ * The steps alternate between a job on the sandbox (saving, loading), a
+ * request to the client (storage.save, storage.load), and the loop, which
+ * changes the phase of the slot. A step that fails leaves the sandbox as it
+ * was before. */
 #include "base/os_time.h"
 #include "rpc/callback.h"
 #include "rpc/config.h"

@@ -50,6 +50,8 @@ archive_bytes_max(const struct wsand_sandbox *sb)
     return max;
 }
 
+/* The bytes of an import are limited by what the sandbox may hold, so that a
+ * client cannot fill the memory of the server with parts. */
 static struct transfer *
 transfer_new(const struct wsand_sandbox *sb, const char *id)
 {
@@ -74,6 +76,8 @@ unknown_transfer(OWN struct call *q)
 
 /* --- export */
 
+/* A part can be requested again, because the whole archive is kept until the
+ * next export. */
 static void
 answer_part(OWN struct call *q, struct transfer *t, uint64_t seq)
 {
@@ -95,6 +99,8 @@ answer_part(OWN struct call *q, struct transfer *t, uint64_t seq)
     answer_end(q);
 }
 
+/* The id is new for each export, so that parts of two exports are never mixed.
+ */
 static void
 begin_parts(OWN struct call *q, OWN char *data, size_t len, size_t part_bytes)
 {
@@ -144,6 +150,7 @@ export_all(OWN struct call *q)
     }
 }
 
+/* Only the first request makes the archive: all parts are of one state. */
 void
 do_export(struct call *q)
 {
@@ -194,6 +201,8 @@ import_of(OWN struct call *q, const char *id, uint64_t seq)
     return slot->import;
 }
 
+/* Nothing is changed before the last part is there and the whole archive was
+ * checked. */
 static void
 import_part(OWN struct call *q, const char *id, const char *data, size_t len)
 {

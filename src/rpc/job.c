@@ -1,4 +1,11 @@
-/* The server as a front end of the core: its delivery table. */
+/* The server as a front end of the core: its delivery table, and the jobs that
+ * do the work of calls.
+ *
+ * A job is a call with the sandbox that it is for. Its handler runs on one of
+ * four threads. The loop's thread runs AT_ONCE calls, and a call that is alone
+ * (leader.h). A thread of the library's pool runs others in the order of their
+ * sandbox, or beside that order (BESIDE). The thread that runs the sandbox
+ * handles `concurrent` calls, between time slices of its processes. */
 #include "rpc/job.h"
 
 #include "rpc/callback.h"
@@ -48,6 +55,8 @@ job_finish(OWN struct call *q)
     answer_send(q);
 }
 
+/* The loop never waits for the client, because it is the one that sends queued
+ * output. Other threads wait while the client is far behind. */
 static void
 job_send(struct peer *p, const char *line, size_t len)
 {
@@ -56,6 +65,8 @@ job_send(struct peer *p, const char *line, size_t len)
     writer_put(&srv->out, line, len, !leader_is_here(&srv->leader));
 }
 
+/* At the end of the server nobody waits for the client any more: lines that
+ * were read are served or rejected, whether their answers are read or not. */
 static bool
 job_is_behind(struct peer *p)
 {
@@ -64,6 +75,8 @@ job_is_behind(struct peer *p)
     return writer_is_behind(&srv->out) && !srv->is_cancelling;
 }
 
+/* The loop asks to be woken only while lines wait or the server ends. An event
+ * for each answer would cost more than a short call. */
 static void
 job_answered(struct peer *p)
 {
@@ -79,6 +92,8 @@ job_reply(struct peer *p, const struct json *object)
     return callback_reply(CONTAINER_OF(p, struct server, peer), object);
 }
 
+/* Lines wait while more than 4,096 calls, or more than 64 MiB of their lines,
+ * are in progress. */
 void
 job_init_peer(struct server *srv)
 {
@@ -102,6 +117,7 @@ job_init_peer(struct server *srv)
 
 /* --- the work */
 
+/* A sandbox of a server that ends is used only by calls that had begun. */
 void
 job_run(struct wsand_sandbox *sb, void *arg)
 {
@@ -145,6 +161,8 @@ job_visit(struct wsand_sandbox *sb, void *arg)
         job_finish(arg);
 }
 
+/* A call that cannot be posted was registered as a run, and must be forgotten
+ * before it is answered. */
 void
 job_post(OWN struct call *q)
 {

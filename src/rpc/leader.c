@@ -15,23 +15,24 @@
 /* --- two threads */
 
 static bool
-leader_watch(int epoll_hfd, int op, int hfd, uint32_t events)
+leader_watch(int epoll_hfd, int hfd, uint32_t events)
 {
     struct epoll_event e = {.events = events};
 
-    return !epoll_ctl(epoll_hfd, op, hfd, &e);
+    return !epoll_ctl(epoll_hfd, EPOLL_CTL_ADD, hfd, &e);
 }
 
+/* The inner epoll reports whether there is anything to do. The outer one is
+ * armed only while the loop is lent. */
 void
 leader_init(struct leader *l, const int *hfds, size_t n)
 {
     *l = (struct leader){.events_hfd = epoll_create1(EPOLL_CLOEXEC),
                          .hfd = epoll_create1(EPOLL_CLOEXEC),
                          .holder = pthread_self()};
-    bool is_fine =
-        leader_watch(l->hfd, EPOLL_CTL_ADD, l->events_hfd, EPOLLONESHOT);
+    bool is_fine = leader_watch(l->hfd, l->events_hfd, EPOLLONESHOT);
     for (size_t i = 0; i < n; i++)
-        is_fine &= leader_watch(l->events_hfd, EPOLL_CTL_ADD, hfds[i], EPOLLIN);
+        is_fine &= leader_watch(l->events_hfd, hfds[i], EPOLLIN);
     if (!is_fine)
         leader_fini(l);
 }
@@ -42,7 +43,7 @@ void
 leader_add_output(struct leader *l, int hfd)
 {
     if (l->hfd >= 0)
-        (void)leader_watch(l->events_hfd, EPOLL_CTL_ADD, hfd, 0);
+        (void)leader_watch(l->events_hfd, hfd, 0);
 }
 
 void
@@ -52,26 +53,13 @@ leader_fini(struct leader *l)
     hfd_closep(&l->hfd);
 }
 
-bool
-leader_is_here(const struct leader *l)
-{
-    return l->holder == pthread_self();
-}
-
 /* Lets the follower wake for events of the loop, or stops that. */
 static void
 leader_arm(struct leader *l, uint32_t events)
 {
-    (void)leader_watch(l->hfd, EPOLL_CTL_MOD, l->events_hfd,
-                       events | EPOLLONESHOT);
-}
+    struct epoll_event e = {.events = events | EPOLLONESHOT};
 
-static void
-leader_lend(struct leader *l)
-{
-    l->holder = 0;
-    l->is_lent = true;
-    leader_arm(l, EPOLLIN);
+    (void)epoll_ctl(l->hfd, EPOLL_CTL_MOD, l->events_hfd, &e);
 }
 
 /* Returns false if the other thread has the loop. */
@@ -124,6 +112,8 @@ leader_thread(void *arg)
     return NULL;
 }
 
+/* The thread that started the loop also ends it, whichever thread had it last:
+ * the caller frees everything then. */
 void
 leader_loop(struct leader *l, leader_step_fn *step, void *arg)
 {
@@ -166,7 +156,9 @@ leader_run(OWN struct call *q)
 
     if (!leader_may_lend(srv, q) || wsand_enter(sb) < 0)
         return false;
-    leader_lend(l);
+    l->holder = 0;
+    l->is_lent = true;
+    leader_arm(l, EPOLLIN);
     job_run(sb, q);
     bool is_back = is_only && leader_take_back(l);
     wsand_leave(sb);

@@ -56,7 +56,11 @@ void leader_fini(struct leader *l);
  * calling thread, which has the loop. */
 void leader_loop(struct leader *l, leader_step_fn *step, void *arg);
 /* Returns true if the calling thread has the loop. */
-bool leader_is_here(const struct leader *l);
+static inline bool
+leader_is_here(const struct leader *l)
+{
+    return l->holder == pthread_self();
+}
 
 /* Runs a call, the only one, on this thread if its sandbox is idle, and
  * lends the loop meanwhile. Returns true if q was run; then leader_is_here

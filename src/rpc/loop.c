@@ -22,6 +22,7 @@ enum {
     READS_AHEAD = 16, /* before other sources are served */
 };
 
+/* An eventfd counts, so that wake-ups before the poll are not lost. */
 void
 loop_wake(struct server *srv)
 {
@@ -31,6 +32,7 @@ loop_wake(struct server *srv)
     (void)n; /* a full counter wakes too */
 }
 
+/* Only the first item wakes the loop, which then does all of them. */
 void
 loop_post(struct server *srv, struct work *w, work_fn *run)
 {
@@ -164,6 +166,8 @@ timeout_ms(struct loop *l)
 
 enum { IN, OUT, WAKE, SIGNAL, N_POLLED };
 
+/* Nothing is read from a client that is stuck: its lines would have to be
+ * dropped. */
 static bool
 may_read(const struct loop *l)
 {
@@ -206,6 +210,7 @@ wait_for_events(struct loop *l, struct pollfd p[N_POLLED])
 
 /* --- the end */
 
+/* A time of 0 means that nothing more is read, either. */
 static void
 end_soon(struct loop *l, int64_t ms)
 {
@@ -236,6 +241,8 @@ loop_cancel(struct loop *l)
     run_cancel_all(l->srv);
 }
 
+/* Processes whose output waited for the client continue when it has read
+ * enough. */
 static void
 loop_flush(struct server *srv)
 {
@@ -319,6 +326,7 @@ loop_step(void *arg)
     return LEADER_OVER;
 }
 
+/* Work that the last calls have posted is done at the end. */
 void
 loop_run(struct server *srv, int in_hfd)
 {
@@ -328,6 +336,7 @@ loop_run(struct server *srv, int in_hfd)
     do_posted(srv);
 }
 
+/* A client that reads nothing for a second is given up. */
 void
 loop_drain(struct server *srv)
 {

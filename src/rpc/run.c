@@ -11,6 +11,8 @@
 #include "rpc/methods.h"
 #include "rpc/stream.h"
 
+/* The name of the sandbox is only needed if a cancelled request can be meant.
+ */
 void
 run_register(struct call *q)
 {
@@ -21,9 +23,12 @@ run_register(struct call *q)
 
     if (q->method->handle != do_run)
         return;
-    slot_name(slot, name);
     pthread_mutex_lock(&srv->lock);
-    j->is_cancelled = backlog_was_cancelled(&srv->peer.waiting, name, q->id);
+    if (!backlog_is_idle(&srv->peer.waiting)) {
+        slot_name(slot, name);
+        j->is_cancelled =
+            backlog_was_cancelled(&srv->peer.waiting, name, q->id);
+    }
     list_push_back(&slot->runs, &j->run_link);
     pthread_mutex_unlock(&srv->lock);
 }
@@ -52,6 +57,8 @@ run_forget(struct call *q)
     pthread_mutex_unlock(&srv->lock);
 }
 
+/* The stream is on the stack of the handler, and is reset under the lock
+ * before it is gone. */
 void
 run_set_stream(struct call *q, struct stream *stream)
 {
@@ -95,6 +102,8 @@ run_mark(struct job *j)
         wsand_cancel(j->sb);
 }
 
+/* A waiting line was not checked yet: every member may be missing or of
+ * another type. */
 static bool
 run_is_of(const void *arg, const struct method *m, const struct json *params)
 {
@@ -107,6 +116,7 @@ run_is_of(const void *arg, const struct method *m, const struct json *params)
     return m->handle == do_run && id == slot->id;
 }
 
+/* Registered runs are older than those whose lines wait. */
 bool
 run_cancel(struct slot *slot, const char *id)
 {

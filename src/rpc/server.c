@@ -118,6 +118,8 @@ check_memory(struct server *srv, struct wsand_error *err)
     return r;
 }
 
+/* Parts that server_fini frees are initialised before the first step that can
+ * fail. */
 static bool
 server_init(struct server *srv, int in_hfd, int out_hfd)
 {
@@ -158,6 +160,7 @@ server_init(struct server *srv, int in_hfd, int out_hfd)
     return false;
 }
 
+/* Freeing the sandbox first ends its jobs, which use the slot. */
 static void
 server_free_slot(struct slot *slot)
 {
@@ -178,6 +181,7 @@ server_check_output(struct server *srv)
                 strerror(error));
 }
 
+/* `kill` is answered when all sandboxes are gone, as its description says. */
 static void
 server_fini(struct server *srv)
 {

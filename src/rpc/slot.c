@@ -1,4 +1,9 @@
-/* Sandboxes by their ids. */
+/* Sandboxes by their ids, and the order of their calls.
+ *
+ * A slot passes its calls on by its phase. While the sandbox is being created,
+ * calls wait; when it is ready, they become jobs in the order of arrival, and
+ * the library keeps that order. Offloaded and destroyed sandboxes refuse
+ * calls. */
 #include "rpc/slot.h"
 
 #include "base/os_time.h"
@@ -15,6 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The root is not in the table, because no id names it. */
 struct slot *
 slot_new(struct server *srv, uint64_t id, struct sandbox_config *config)
 {
@@ -37,6 +43,8 @@ slot_new(struct server *srv, uint64_t id, struct sandbox_config *config)
     return slot;
 }
 
+/* The sandbox itself was freed before: its processes may call back until then.
+ */
 void
 slot_free(struct slot *slot)
 {
@@ -51,6 +59,8 @@ slot_free(struct slot *slot)
     free(slot);
 }
 
+/* A destroyed slot stays in the table until its sandbox is freed, but no call
+ * finds it. */
 struct slot *
 slot_find(struct server *srv, uint64_t id)
 {
@@ -81,6 +91,8 @@ slot_name(const struct slot *slot, char ret[SLOT_NAME_BYTES])
 
 /* --- serving */
 
+/* The sandbox of an AT_ONCE call may be in use by another thread. Its handler
+ * uses only functions of the library that never wait. */
 static void
 slot_serve(struct slot *slot, OWN struct call *q)
 {
@@ -92,6 +104,7 @@ slot_serve(struct slot *slot, OWN struct call *q)
     }
 }
 
+/* The texts are those of a sandbox that never existed. */
 static void
 slot_refuse(struct slot *slot, OWN struct call *q)
 {
@@ -111,6 +124,8 @@ slot_refuse_offloaded(OWN struct call *q)
                  "EAGAIN: the sandbox is offloaded; rehydrate it");
 }
 
+/* Calls that need no sandbox are served while it is offloaded, and so is the
+ * one that loads it. */
 static void
 slot_route(struct slot *slot, OWN struct call *q)
 {
@@ -134,6 +149,8 @@ slot_route(struct slot *slot, OWN struct call *q)
     }
 }
 
+/* A run is registered before anything else, so that it can be cancelled in
+ * every phase. */
 void
 slot_submit(struct slot *slot, OWN struct call *q)
 {
@@ -144,6 +161,9 @@ slot_submit(struct slot *slot, OWN struct call *q)
         slot_route(slot, q);
 }
 
+/* Processes whose output waited for the sandbox continue. The waiting calls
+ * move to a list of their own, because a handler may let its call wait again.
+ */
 void
 slot_settle(struct slot *slot, enum slot_phase phase)
 {
@@ -179,6 +199,8 @@ slot_created(struct work *w)
     free(m);
 }
 
+/* Reading host files and compiling programs may take long, so the loop does
+ * not wait for it. */
 static void
 slot_create_job(void *arg)
 {
@@ -224,6 +246,7 @@ struct freeing {
     work_fn *done;
 };
 
+/* Freeing waits for the jobs of the sandbox, and may unmap much memory. */
 static void
 slot_free_job(void *arg)
 {
@@ -234,6 +257,8 @@ slot_free_job(void *arg)
     free(f);
 }
 
+/* Without memory for the job, the loop frees the sandbox itself. The work is
+ * posted in both cases, because its caller may still use the slot. */
 void
 sandbox_free_later(struct server *srv, struct wsand_sandbox *sb, struct work *w,
                    work_fn *done)

@@ -1,4 +1,10 @@
-/* Output as notifications: no character of UTF-8 is split between two. */
+/* Output as notifications: no character of UTF-8 is split between two.
+ *
+ * Flow control: a client may grant a window, in bytes of output. The library
+ * asks for the window before a process writes, and lets the process wait if it
+ * is 0; output.window adds to it. Output that waits for no window makes it
+ * negative, so the client's sum is right again later. The loop adds and one
+ * thread subtracts, hence one atomic number is enough. */
 #include "rpc/stream.h"
 
 #include "rpc/job.h"
@@ -70,6 +76,7 @@ notify_whole(struct stream *s, int stream, struct text data)
 
 /* --- the window */
 
+/* Without a window, the only limit is that of the queue of output. */
 size_t
 stream_window(void *arg)
 {
@@ -81,6 +88,8 @@ stream_window(void *arg)
     return left > 0 ? (size_t)left : 0;
 }
 
+/* A window of 0 bytes is not accepted by the row, so 0 means that there is
+ * none. */
 void
 stream_set_window(struct stream *s, const struct call *q)
 {
@@ -109,6 +118,7 @@ stream_on_output(void *arg, int stream, const void *data, size_t len)
         notify_whole(s, stream, (struct text){data, len});
 }
 
+/* Bytes that never became a character are sent as they are. */
 void
 stream_end(struct stream *s)
 {

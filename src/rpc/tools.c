@@ -47,6 +47,8 @@ add_tool(const char *dir, const char *file,
     return add(arg, host_path, guest_path);
 }
 
+/* The files are sorted by name, so that sandboxes do not depend on the order
+ * of the folder. */
 int
 tools_scan(const char *dir,
            int (*add)(void *arg, const char *host_path, const char *guest_path),

@@ -17,6 +17,7 @@ param_is_base64(const struct call *q)
     return s && !strcmp(s, "base64");
 }
 
+/* Permissions are octal text or a number; both were checked. */
 uint32_t
 param_mode(const struct call *q)
 {
@@ -37,6 +38,7 @@ param_sandbox_id(const struct call *q)
 
 /* --- environments */
 
+/* The sum of all strings, so that one allocation holds them. */
 static size_t
 env_bytes(const struct json *object, size_t *ret_n)
 {
@@ -48,6 +50,8 @@ env_bytes(const struct json *object, size_t *ret_n)
     return bytes;
 }
 
+/* The vector and its strings are one allocation, with the strings behind the
+ * vector. */
 int
 env_from_json(const struct json *object, char ***ret)
 {
@@ -78,6 +82,7 @@ param_env(const struct call *q, const char *name, char ***ret)
     return v ? env_from_json(v, ret) : 0;
 }
 
+/* A variable without a sign of equality has an empty value. */
 void
 put_env(struct buf *b, const char *const *env)
 {
@@ -110,6 +115,8 @@ decode_base64(struct text t, char **ret, size_t *ret_len)
     return r;
 }
 
+/* The vector and the contents are one allocation. Decoded bytes are at most
+ * three quarters of their base64. */
 int
 files_from_json(const struct json *object, struct wsand_file **ret,
                 struct wsand_error *err)

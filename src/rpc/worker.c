@@ -66,6 +66,8 @@ worker_flush(struct session_worker *w)
     w->n_out = 0;
 }
 
+/* Small frames are collected, because a commit may consist of thousands of
+ * records. */
 static void
 worker_add(struct session_worker *w, const void *data, size_t len)
 {
@@ -94,6 +96,8 @@ add_frame(struct session_worker *w, enum record_op op, const void *key,
     worker_add(w, value, len);
 }
 
+/* The library calls this for each record that has changed; no value means that
+ * the record is gone. */
 static int
 put_record(void *arg, const void *key, size_t key_len, const void *value,
            size_t len)
@@ -108,6 +112,8 @@ put_record(void *arg, const void *key, size_t key_len, const void *value,
     return 0;
 }
 
+/* Nothing is sent for a job that has changed nothing, and its answer needs no
+ * commit. */
 uint64_t
 worker_commit(struct session_worker *w, struct wsand_sandbox *sb,
               bool with_script)
@@ -224,6 +230,8 @@ read_state(struct input *in, struct wsand_sandbox *sb, struct wsand_state **ret,
     }
 }
 
+/* A worker whose state could not be loaded has an empty sandbox. Its commits
+ * would delete the state in the store, so it makes none. */
 void
 do_state_load(struct call *q)
 {
@@ -307,6 +315,7 @@ is_sealed(struct server *srv)
     return r == 0;
 }
 
+/* The seal comes first: everything after it must work without privileges. */
 bool
 worker_begin(struct server *srv)
 {

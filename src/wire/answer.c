@@ -1,4 +1,9 @@
-/* Answers to calls, in both protocols. */
+/* Answers to calls, in both protocols.
+ *
+ * An answer is built in the buffer of its call, with its newline, so that it
+ * is sent with one write. The protocol follows from the method: methods of the
+ * line protocol have the flag LINE. A batch collects the answers of its calls,
+ * in the order in which they end, and the last one sends them as one array. */
 #include "wire/answer.h"
 
 #include "wire/peer.h"
@@ -10,6 +15,8 @@
 
 /* --- sending */
 
+/* A batch counts every answer, also those that are not sent. If none of its
+ * answers is sent, the batch has none either. */
 void
 answer_deliver(struct peer *p, struct message *msg, const char *line,
                size_t len)
@@ -24,6 +31,9 @@ answer_deliver(struct peer *p, struct message *msg, const char *line,
         p->ops->send(p, line, len);
 }
 
+/* The order matters at the end of the server: the call is freed before the
+ * counters, and the loop ends only when the counters are 0. So nothing of a
+ * call is used after the peer is gone. */
 void
 answer_send(OWN struct call *q)
 {
@@ -70,6 +80,8 @@ put_line_error(struct buf *b, const char *type, const char *id,
     buf_puts(b, "}\n");
 }
 
+/* A result that was begun is discarded. Notifications get no answer, but their
+ * end is reported to the front end in the same way. */
 void
 answer_error_text(OWN struct call *q, int code, const char *text)
 {
@@ -96,6 +108,7 @@ answer_error(OWN struct call *q, int code, const char *format, ...)
 
 /* --- results */
 
+/* The id comes back as it was written. */
 static void
 answer_put_head(struct call *q)
 {
@@ -130,6 +143,8 @@ answer_pass(struct call *q, struct text name, struct text value)
     buf_add(&q->answer, value.p, value.len);
 }
 
+/* A result that does not fit, because memory or the batch is full, becomes an
+ * error, so that the client learns about it. */
 void
 answer_end(OWN struct call *q)
 {

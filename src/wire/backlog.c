@@ -1,4 +1,18 @@
-/* Lines in chunks of memory, each line behind its length. */
+/* Lines in chunks of memory, each line behind its length.
+ *
+ * Problem: a client may send thousands of small lines, or a few large ones,
+ * while earlier calls are in progress. Parsing them would cost many times
+ * their size, and an allocation for each would cost more than the short ones
+ * have.
+ *
+ * Idea: lines are copied behind each other into chunks of 256 KiB, and a
+ * longer line gets a chunk of its own. Lines leave in the order in which they
+ * came, so a chunk is freed when its last line has left. The sum of all lines
+ * is limited.
+ *
+ * A request can be cancelled while its line waits. A mark with its scope and
+ * id is then kept beside the lines, which are not changed. The front end asks
+ * for that mark when it serves the request. */
 #include "wire/backlog.h"
 
 #include "base/json.h"
@@ -17,7 +31,7 @@ struct backlog_chunk {
 };
 
 /* A request that was cancelled. */
-struct note {
+struct cancelled {
     struct list link;
     char text[]; /* its scope, and its id behind that */
 };
@@ -31,45 +45,40 @@ backlog_init(struct backlog *b)
 }
 
 static struct backlog_chunk *
-first_chunk(const struct backlog *b)
+backlog_first_chunk(const struct backlog *b)
 {
     return CONTAINER_OF(b->chunks.next, struct backlog_chunk, link);
 }
 
 static void
-drop_chunk(struct backlog_chunk *c)
+backlog_drop_chunk(struct backlog_chunk *c)
 {
     list_remove(&c->link);
     free(c);
 }
 
 static void
-drop_note(struct note *n)
+backlog_drop_one(struct cancelled *n)
 {
     list_remove(&n->link);
     free(n);
 }
 
 static void
-drop_notes(struct backlog *b)
+backlog_drop_cancelled(struct backlog *b)
 {
     while (!list_is_empty(&b->cancelled))
-        drop_note(CONTAINER_OF(b->cancelled.next, struct note, link));
+        backlog_drop_one(
+            CONTAINER_OF(b->cancelled.next, struct cancelled, link));
 }
 
 void
 backlog_fini(struct backlog *b)
 {
     while (!list_is_empty(&b->chunks))
-        drop_chunk(first_chunk(b));
-    drop_notes(b);
+        backlog_drop_chunk(backlog_first_chunk(b));
+    backlog_drop_cancelled(b);
     backlog_init(b);
-}
-
-bool
-backlog_is_empty(const struct backlog *b)
-{
-    return !b->n_lines;
 }
 
 /* Returns the last chunk if it has space for this many bytes, or a new one. */
@@ -112,7 +121,7 @@ backlog_put(struct backlog *b, const char *line, size_t len)
 
 /* The line at `at`, which is moved behind it. */
 static struct text
-next_line(const struct backlog_chunk *c, size_t *at)
+backlog_next_line(const struct backlog_chunk *c, size_t *at)
 {
     uint32_t len;
 
@@ -122,18 +131,21 @@ next_line(const struct backlog_chunk *c, size_t *at)
     return t;
 }
 
+/* The chunk of the last line is freed by the next call, because the caller
+ * still uses the line. Marks are dropped when there are no more lines: a mark
+ * that is left belongs to a request that was rejected. */
 bool
 backlog_take(struct backlog *b, const char **ret_line, size_t *ret_len)
 {
     if (!list_is_empty(&b->chunks) &&
-        first_chunk(b)->begin == first_chunk(b)->end)
-        drop_chunk(first_chunk(b));
+        backlog_first_chunk(b)->begin == backlog_first_chunk(b)->end)
+        backlog_drop_chunk(backlog_first_chunk(b));
     if (list_is_empty(&b->chunks)) {
-        drop_notes(b);
+        backlog_drop_cancelled(b);
         return false;
     }
-    struct backlog_chunk *c = first_chunk(b);
-    struct text t = next_line(c, &c->begin);
+    struct backlog_chunk *c = backlog_first_chunk(b);
+    struct text t = backlog_next_line(c, &c->begin);
     b->bytes -= t.len + HEAD_BYTES;
     b->n_lines--;
     b->is_full = false;
@@ -144,8 +156,10 @@ backlog_take(struct backlog *b, const char **ret_line, size_t *ret_len)
 
 /* --- cancelling */
 
+/* Two requests may have the same id. The oldest one that is wanted is
+ * cancelled, as among requests in progress. */
 static OWN char *
-find_in_object(const struct wanted *w, const struct json *object)
+backlog_find_in_object(const struct wanted *w, const struct json *object)
 {
     const struct json *json_id = json_get(object, "id");
     char *id = json_id ? message_id(json_id) : NULL;
@@ -158,7 +172,7 @@ find_in_object(const struct wanted *w, const struct json *object)
 
 /* Can the line have this id? Only such lines are parsed. */
 static bool
-may_have(struct text line, const char *id)
+backlog_may_have(struct text line, const char *id)
 {
     char written[64];
     struct envelope e;
@@ -173,22 +187,23 @@ may_have(struct text line, const char *id)
     return id_equals(written, id);
 }
 
+/* A batch may contain the request as well as a single line. */
 static OWN char *
-find_in_line(const struct wanted *w, struct text line)
+backlog_find_in_line(const struct wanted *w, struct text line)
 {
     char error[MESSAGE_ERROR_BYTES];
     CLEANUP(message_putp) struct message *m = NULL;
     char *found = NULL;
 
-    if (w->id && !may_have(line, w->id))
+    if (w->id && !backlog_may_have(line, w->id))
         return NULL;
     if (message_new(line.p, line.len, &m, error) != 0)
         return NULL;
     if (!json_is(m->root, JSON_ARRAY))
-        return find_in_object(w, m->root);
+        return backlog_find_in_object(w, m->root);
     JSON_EACH(request, m->root)
         if (!found)
-            found = find_in_object(w, request);
+            found = backlog_find_in_object(w, request);
     return found;
 }
 
@@ -202,16 +217,17 @@ backlog_find(const struct backlog *b, const struct wanted *w)
         const struct backlog_chunk *c =
             CONTAINER_OF(it, struct backlog_chunk, link);
         for (size_t at = c->begin; !found && at < c->end;)
-            found = find_in_line(w, next_line(c, &at));
+            found = backlog_find_in_line(w, backlog_next_line(c, &at));
     }
     return found;
 }
 
-static struct note *
-backlog_find_note(const struct backlog *b, const char *scope, const char *id)
+static struct cancelled *
+backlog_find_cancelled(const struct backlog *b, const char *scope,
+                       const char *id)
 {
     LIST_FOR_EACH(it, &b->cancelled) {
-        struct note *n = CONTAINER_OF(it, struct note, link);
+        struct cancelled *n = CONTAINER_OF(it, struct cancelled, link);
         if (!strcmp(n->text, scope) &&
             !strcmp(n->text + strlen(n->text) + 1, id))
             return n;
@@ -219,10 +235,11 @@ backlog_find_note(const struct backlog *b, const char *scope, const char *id)
     return NULL;
 }
 
+/* Scope and id are kept in one allocation, each with its NUL. */
 static bool
-add_note(struct backlog *b, const char *scope, const char *id)
+backlog_add_cancelled(struct backlog *b, const char *scope, const char *id)
 {
-    struct note *n = malloc(sizeof *n + strlen(scope) + strlen(id) + 2);
+    struct cancelled *n = malloc(sizeof *n + strlen(scope) + strlen(id) + 2);
 
     if (!n)
         return false;
@@ -235,7 +252,8 @@ bool
 backlog_cancel(struct backlog *b, const struct wanted *w, const char *scope)
 {
     char *id = backlog_find(b, w);
-    bool is = id && (backlog_find_note(b, scope, id) || add_note(b, scope, id));
+    bool is = id && (backlog_find_cancelled(b, scope, id) ||
+                     backlog_add_cancelled(b, scope, id));
 
     free(id);
     return is;
@@ -244,10 +262,10 @@ backlog_cancel(struct backlog *b, const struct wanted *w, const char *scope)
 bool
 backlog_was_cancelled(struct backlog *b, const char *scope, const char *id)
 {
-    struct note *n = id ? backlog_find_note(b, scope, id) : NULL;
+    struct cancelled *n = id ? backlog_find_cancelled(b, scope, id) : NULL;
 
     if (n)
-        drop_note(n);
+        backlog_drop_one(n);
     return n;
 }
 
@@ -256,13 +274,16 @@ backlog_was_cancelled(struct backlog *b, const char *scope, const char *id)
 /* A string without its quotes; another value, and one with escapes, is as if
  * it were not there. */
 static struct text
-unquote(struct text t)
+envelope_unquote(struct text t)
 {
     if (t.len < 2 || *t.p != '"' || memchr(t.p, '\\', t.len))
         return (struct text){"", 0};
     return (struct text){t.p + 1, t.len - 2};
 }
 
+/* The line is scanned, not parsed: no tree is built, and strings are not
+ * decoded. A method or id with escapes is therefore not recognised; such a
+ * line just waits. */
 bool
 envelope_read(const char *line, size_t len, struct envelope *ret)
 {
@@ -285,6 +306,6 @@ envelope_read(const char *line, size_t len, struct envelope *ret)
                 *known[i].value = m.value;
     ret->raw_id = ret->id;
     for (size_t i = 0; i < N_KNOWN; i++)
-        *known[i].value = unquote(*known[i].value);
+        *known[i].value = envelope_unquote(*known[i].value);
     return json_scan_is_over(&s);
 }

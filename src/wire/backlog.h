@@ -20,7 +20,20 @@ struct backlog {
 
 void backlog_init(struct backlog *b);
 void backlog_fini(struct backlog *b);
-bool backlog_is_empty(const struct backlog *b);
+
+static inline bool
+backlog_is_empty(const struct backlog *b)
+{
+    return !b->n_lines;
+}
+
+/* Returns true if there are neither lines nor cancelled requests. */
+static inline bool
+backlog_is_idle(const struct backlog *b)
+{
+    return list_is_empty(&b->chunks) && list_is_empty(&b->cancelled);
+}
+
 /* Keeps a copy of the line. -ENOBUFS: more than BACKLOG_BYTES_MAX would wait;
  * -ENOMEM. */
 int backlog_put(struct backlog *b, const char *line, size_t len);

@@ -1,11 +1,9 @@
-/* Reading the parameters of a call. */
+/* Reading the parameters of a call.
+ *
+ * The parameters were checked against the rows of the method (method_check),
+ * so these functions need no errors: a parameter that is there has the type of
+ * its row. A parameter that is null counts as absent. */
 #include "wire/call.h"
-
-bool
-call_is_line(const struct call *q)
-{
-    return q->method->flags & LINE;
-}
 
 const struct json *
 param(const struct call *q, const char *name)

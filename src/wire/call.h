@@ -25,7 +25,11 @@ struct call {
     bool has_failed; /* the answer is an error of ours */
 };
 
-bool call_is_line(const struct call *q);
+static inline bool
+call_is_line(const struct call *q)
+{
+    return q->method->flags & LINE;
+}
 
 /* --- answers (answer.c); one of these ends every call */
 

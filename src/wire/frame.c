@@ -1,4 +1,9 @@
-/* Input as lines: one buffer, from which lines are consumed at the front. */
+/* Input as lines: one buffer, from which lines are consumed at the front.
+ *
+ * A line that is longer than the limit is skipped to its end without being
+ * stored. Only its beginning is kept, for the supervisor, which can find the
+ * id of the answer in it. The buffer grows to the length of the longest line,
+ * and shrinks again when it is empty. */
 #include "wire/frame.h"
 
 #include <errno.h>
@@ -20,8 +25,10 @@ frame_fini(struct frame *f)
     *f = (struct frame){0};
 }
 
+/* The beginning of an incomplete line moves to the front, once for each read.
+ * Complete lines were consumed before, so this moves less than a line. */
 static void
-move_to_front(struct frame *f)
+frame_move_to_front(struct frame *f)
 {
     if (!f->begin)
         return;
@@ -37,7 +44,7 @@ frame_make_room(struct frame *f)
 {
     size_t cap = f->cap ? f->cap : 2 * (size_t)FRAME_READ_BYTES;
 
-    move_to_front(f);
+    frame_move_to_front(f);
     while (cap - f->end <= FRAME_READ_BYTES)
         cap *= 2;
     if (cap == f->cap)
@@ -50,6 +57,8 @@ frame_make_room(struct frame *f)
     return 0;
 }
 
+/* RWF_NOWAIT reads without waiting from a descriptor that others share: its
+ * O_NONBLOCK flag would be visible to them. */
 int
 frame_read(struct frame *f, int hfd, bool may_wait)
 {
@@ -73,7 +82,7 @@ frame_end(struct frame *f)
 }
 
 static void
-keep_head(struct frame *f, const char *line, size_t len)
+frame_keep_head(struct frame *f, const char *line, size_t len)
 {
     size_t n = len < sizeof f->head ? len : sizeof f->head - 1;
 
@@ -83,7 +92,7 @@ keep_head(struct frame *f, const char *line, size_t len)
 
 /* Everything was consumed. A buffer that one long line needed is not kept. */
 static void
-empty(struct frame *f)
+frame_empty(struct frame *f)
 {
     f->begin = f->end = f->scanned = 0;
     if (f->cap <= 4 * (size_t)FRAME_READ_BYTES)
@@ -95,27 +104,29 @@ empty(struct frame *f)
 
 /* There is no newline in what was read. */
 static void
-skip_if_long(struct frame *f)
+frame_skip_if_long(struct frame *f)
 {
     f->scanned = f->end;
     if (!f->is_skipping && f->end - f->begin <= f->max)
         return;
     if (!f->is_skipping)
-        keep_head(f, f->p + f->begin, f->end - f->begin);
+        frame_keep_head(f, f->p + f->begin, f->end - f->begin);
     f->is_skipping = true;
-    empty(f);
+    frame_empty(f);
 }
 
+/* `scanned` avoids searching the beginning of a long line for its newline
+ * again after each read. */
 enum frame_event
 frame_next(struct frame *f, char **ret_line, size_t *ret_len)
 {
     if (f->end == f->begin) {
-        empty(f);
+        frame_empty(f);
         return FRAME_MORE;
     }
     char *newline = memchr(f->p + f->scanned, '\n', f->end - f->scanned);
     if (!newline) {
-        skip_if_long(f);
+        frame_skip_if_long(f);
         return FRAME_MORE;
     }
     char *line = f->p + f->begin;
@@ -123,17 +134,11 @@ frame_next(struct frame *f, char **ret_line, size_t *ret_len)
     f->begin = f->scanned = (size_t)(newline - f->p) + 1;
     if (f->is_skipping || len > f->max) {
         if (!f->is_skipping)
-            keep_head(f, line, len);
+            frame_keep_head(f, line, len);
         f->is_skipping = false;
         return FRAME_TOO_LARGE;
     }
     *ret_line = line;
     *ret_len = len;
     return FRAME_LINE;
-}
-
-bool
-frame_is_empty(const struct frame *f)
-{
-    return f->begin == f->end;
 }

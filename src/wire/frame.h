@@ -32,6 +32,11 @@ int frame_read(struct frame *f, int hfd, bool may_wait);
 void frame_end(struct frame *f);
 /* The next event; the line is valid until the next call. */
 enum frame_event frame_next(struct frame *f, char **ret_line, size_t *ret_len);
-bool frame_is_empty(const struct frame *f);
+
+static inline bool
+frame_is_empty(const struct frame *f)
+{
+    return f->begin == f->end;
+}
 
 #endif

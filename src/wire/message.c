@@ -1,4 +1,9 @@
-/* Lines as JSON, and the answers of a batch. */
+/* Lines as JSON, and the answers of a batch.
+ *
+ * A message is one line, with a tree of its values (base/json.h). Strings are
+ * decoded in place, in a copy of the line, so parameters cost no further
+ * memory. All calls of a line hold references to its message, and the last one
+ * to end frees it. */
 #include "wire/message.h"
 
 #include <errno.h>
@@ -24,46 +29,35 @@ message_find_huge(const struct json *request)
     return NULL;
 }
 
-static const struct json *
-message_check_numbers(const struct json_doc *d)
+/* The reader accepts numbers of any size, because an id may be any number.
+ * Everywhere else, a number that cannot be represented is an error rather than
+ * another number. */
+static int
+message_check_numbers(const struct json_doc *d, struct json_fault *ret)
 {
     const struct json *huge = NULL;
 
-    if (!d->has_huge)
-        return NULL;
     if (!json_is(d->v, JSON_ARRAY))
-        return message_find_huge(d->v);
-    JSON_EACH(request, d->v)
-        if (!huge)
-            huge = message_find_huge(request);
-    return huge;
+        huge = message_find_huge(d->v);
+    else
+        JSON_EACH(request, d->v)
+            if (!huge)
+                huge = message_find_huge(request);
+    if (!huge)
+        return 0;
+    *ret = (struct json_fault){"a number is out of range",
+                               (size_t)(huge->text.p - d->copy)};
+    return -EINVAL;
 }
 
-static int
-message_parse(struct message *m, const char *line, size_t len,
-              char error[MESSAGE_ERROR_BYTES])
-{
-    struct json_fault fault;
-
-    int r = json_read_copy(&m->doc, line, len, &fault);
-    m->root = m->doc.v;
-    const struct json *huge = r == 0 ? message_check_numbers(&m->doc) : NULL;
-    if (huge) {
-        fault = (struct json_fault){"a number is out of range",
-                                    (size_t)(huge->text.p - m->doc.copy)};
-        r = -EINVAL;
-    }
-    if (r == -EINVAL)
-        (void)snprintf(error, MESSAGE_ERROR_BYTES, "%s (byte %zu)", fault.text,
-                       fault.offset);
-    return r;
-}
-
+/* The lock and the answers are only needed for a batch, but cost nothing until
+ * they are used. */
 int
 message_new(const char *line, size_t len, struct message **ret,
             char error[MESSAGE_ERROR_BYTES])
 {
     CLEANUP(message_putp) struct message *m = calloc(1, sizeof *m);
+    struct json_fault fault;
 
     if (!m)
         return -ENOMEM;
@@ -71,9 +65,15 @@ message_new(const char *line, size_t len, struct message **ret,
     buf_init(&m->answers, SIZE_MAX);
     (void)pthread_mutex_init(&m->lock, NULL);
     m->len = len;
-    int r = message_parse(m, line, len, error);
+    int r = json_read_copy(&m->doc, line, len, &fault);
+    m->root = m->doc.v;
+    if (r == 0 && m->doc.has_huge)
+        r = message_check_numbers(&m->doc, &fault);
     if (r == 0)
         *ret = STEAL(m);
+    else if (r == -EINVAL)
+        (void)snprintf(error, MESSAGE_ERROR_BYTES, "%s (byte %zu)", fault.text,
+                       fault.offset);
     return r;
 }
 
@@ -132,6 +132,9 @@ id_equals(const char *a, const char *b)
 
 /* --- a batch's answers */
 
+/* Calls of a batch end on several threads, hence the lock. The thread that
+ * adds the last answer sees the whole list, and is the only one that still
+ * uses it. */
 bool
 message_add_answer(struct message *m, const char *p, size_t len)
 {
@@ -150,6 +153,8 @@ message_add_answer(struct message *m, const char *p, size_t len)
     return !b->error;
 }
 
+/* The sum of a batch's answers is bounded, because they all stay in memory
+ * until the last one is there. */
 bool
 message_is_full(struct message *m, size_t more)
 {
@@ -161,6 +166,8 @@ message_is_full(struct message *m, size_t more)
 
 /* --- envelopes */
 
+/* The order of these checks decides which error a request with several faults
+ * gets. */
 const char *
 request_fault(const struct json *object)
 {

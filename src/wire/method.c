@@ -1,4 +1,12 @@
-/* Finding methods, and checking parameters against their rows. */
+/* Finding methods, and checking parameters against their rows.
+ *
+ * The table is searched from its beginning. It has a few hundred rows, most of
+ * them for parameters, and a name is compared only if its length is right.
+ *
+ * Parameters are checked in two directions. Each row is applied to the
+ * parameters (param_check), which finds missing and wrong values. Then each
+ * name in the parameters is searched for among the rows, which finds unknown
+ * ones: a misspelt limit must not be none. */
 #include "wire/method.h"
 
 #include <errno.h>
@@ -20,6 +28,8 @@ method_find_row(const struct method_table *t, struct text name, bool is_line)
     return NULL;
 }
 
+/* A prefix makes methods of another table available under a second name:
+ * `session.run` is `run` of the sandbox in the session. */
 const struct method *
 method_find(const struct method_table *t, struct text name, bool is_line)
 {
@@ -74,6 +84,9 @@ method_has_members(const struct method_table *t, const struct method *row)
            !strncmp(row[1].param.name, row->param.name, n);
 }
 
+/* The members of an object `a` have rows `a.b`, those of the objects in an
+ * array `a` rows `a[].b`. The names that are compared are built in the same
+ * way. */
 static int
 method_check_members(const struct method_table *t, const struct method *m,
                      const struct param *p, const struct json *v,
@@ -118,6 +131,8 @@ method_check_names(const struct method_table *t, const struct method *m,
     return 0;
 }
 
+/* Calls that are passed on to a worker are checked there, by the same rows.
+ * The line protocol accepts unknown names, as its specification does. */
 int
 method_check(const struct method_table *t, const struct method *m,
              const struct json *params, char error[PARAM_ERROR_BYTES])

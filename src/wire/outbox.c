@@ -1,4 +1,8 @@
-/* A queue of bytes before a descriptor. */
+/* A queue of bytes before a descriptor.
+ *
+ * Bytes are written at once if nothing waits before them, and the rest is
+ * queued. An outbox that fails once stays broken: the reader cannot find the
+ * beginning of a line any more. */
 #include "wire/outbox.h"
 
 #include <errno.h>
@@ -22,20 +26,8 @@ outbox_fini(struct outbox *o)
     buf_fini(&o->queue);
 }
 
-size_t
-outbox_queued(const struct outbox *o)
-{
-    return o->queue.len - o->sent;
-}
-
-bool
-outbox_is_behind(const struct outbox *o)
-{
-    return outbox_queued(o) > OUTBOX_BEHIND_BYTES;
-}
-
 static void
-break_off(struct outbox *o, int errnum)
+outbox_break(struct outbox *o, int errnum)
 {
     o->is_broken = true;
     o->error = errnum;
@@ -43,7 +35,7 @@ break_off(struct outbox *o, int errnum)
 
 /* How much was sent; whoever reads may be gone. */
 static size_t
-send_some(struct outbox *o, const char *p, size_t len)
+outbox_send(struct outbox *o, const char *p, size_t len)
 {
     size_t done = 0;
 
@@ -54,27 +46,29 @@ send_some(struct outbox *o, const char *p, size_t len)
         else if (errno == EAGAIN)
             break;
         else if (errno != EINTR)
-            break_off(o, errno);
+            outbox_break(o, errno);
     }
     return done;
 }
 
 /* After `done` bytes of p were sent. */
 static void
-queue_rest(struct outbox *o, const char *p, size_t len, size_t done)
+outbox_queue_rest(struct outbox *o, const char *p, size_t len, size_t done)
 {
     if (o->is_broken || done >= len)
         return;
     buf_add(&o->queue, p + done, len - done);
     /* A partly sent line cannot be undone. */
     if (o->queue.error)
-        break_off(o, ENOMEM);
+        outbox_break(o, ENOMEM);
 }
 
+/* The order of bytes is kept: new bytes are queued behind older ones, even if
+ * the descriptor could accept them by now. */
 void
 outbox_put(struct outbox *o, const void *p, size_t len)
 {
-    queue_rest(o, p, len, outbox_queued(o) ? 0 : send_some(o, p, len));
+    outbox_queue_rest(o, p, len, outbox_queued(o) ? 0 : outbox_send(o, p, len));
 }
 
 /* In one go, so that whoever reads wakes once. */
@@ -86,14 +80,14 @@ outbox_put_line(struct outbox *o, const char *line, size_t len)
     size_t done = n > 0 ? (size_t)n : 0;
 
     if (n < 0 && errno != EAGAIN && errno != EINTR)
-        break_off(o, errno);
-    queue_rest(o, line, len, done);
-    queue_rest(o, "\n", 1, done > len);
+        outbox_break(o, errno);
+    outbox_queue_rest(o, line, len, done);
+    outbox_queue_rest(o, "\n", 1, done > len);
 }
 
 /* Drops what was sent. */
 static void
-shrink(struct outbox *o)
+outbox_shrink(struct outbox *o)
 {
     struct buf *q = &o->queue;
 
@@ -106,11 +100,13 @@ shrink(struct outbox *o)
         buf_fini(q);
 }
 
+/* Sent bytes are not moved each time, but when they are half of the queue, so
+ * that a long queue costs linear time. */
 void
 outbox_flush(struct outbox *o)
 {
     if (!outbox_queued(o))
         return;
-    o->sent += send_some(o, o->queue.p + o->sent, outbox_queued(o));
-    shrink(o);
+    o->sent += outbox_send(o, o->queue.p + o->sent, outbox_queued(o));
+    outbox_shrink(o);
 }

@@ -25,8 +25,18 @@ void outbox_put(struct outbox *o, const void *p, size_t len);
 void outbox_put_line(struct outbox *o, const char *line, size_t len);
 /* Sends queued bytes, as far as the descriptor accepts them. */
 void outbox_flush(struct outbox *o);
-size_t outbox_queued(const struct outbox *o);
-/* More is queued than should be. */
-bool outbox_is_behind(const struct outbox *o);
+
+static inline size_t
+outbox_queued(const struct outbox *o)
+{
+    return o->queue.len - o->sent;
+}
+
+/* Returns true if the reader is far behind. Producers of output wait then. */
+static inline bool
+outbox_is_behind(const struct outbox *o)
+{
+    return outbox_queued(o) > OUTBOX_BEHIND_BYTES;
+}
 
 #endif

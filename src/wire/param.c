@@ -1,4 +1,8 @@
-/* Checking parameters against their rows. */
+/* Checking parameters against their rows.
+ *
+ * A row names a type, and each type has one function here. Errors begin with
+ * the name of the parameter as the row has it, so the same text is right for
+ * members of objects and arrays. */
 #include "wire/param.h"
 
 #include <errno.h>
@@ -15,6 +19,7 @@ struct param_check {
     char *error;
 };
 
+/* Writes "NAME must ..." as the error. */
 static int __attribute__((format(printf, 2, 3)))
 param_refuse(const struct param_check *c, const char *format, ...)
 {
@@ -78,6 +83,7 @@ check_members(const struct param_check *c, const struct json *v,
     return 0;
 }
 
+/* A name with a sign of equality would set another variable. */
 static int
 check_env(const struct param_check *c, const struct json *v)
 {
@@ -119,6 +125,8 @@ check_bool(const struct param_check *c, const struct json *v)
     return json_is_bool(v) ? 0 : param_refuse(c, "must be true or false");
 }
 
+/* A number without a fraction counts as an integer, however it is written: 1e3
+ * is 1000. */
 static int
 check_int(const struct param_check *c, const struct json *v)
 {
@@ -141,6 +149,7 @@ check_id(const struct param_check *c, const struct json *v)
                              : check_text(c, v);
 }
 
+/* Text with NUL inside would be compared up to that only. */
 static int
 check_octal(const struct param_check *c, const struct json *v)
 {
@@ -211,6 +220,7 @@ mode_parse(const char *s, uint32_t *ret)
 static int param_check_path(const struct param_check *c, const struct json *in,
                             const char *path);
 
+/* The text of a missing parameter is fixed by the protocol. */
 static int
 param_check_value(const struct param_check *c, const struct json *v)
 {

@@ -1,4 +1,10 @@
-/* From lines to calls, and from answers to lines. */
+/* From lines to calls, and from answers to lines.
+ *
+ * A line passes four steps, each of which may end it. peer_line serves it now,
+ * keeps it for later or rejects it. peer_take parses it, as one request or a
+ * batch. peer_take_object tells requests from answers to requests of ours and
+ * from objects of another protocol. peer_request finds the method. After that
+ * the request is a call, and belongs to the front end. */
 #include "wire/peer.h"
 
 #include "wire/answer.h"
@@ -25,6 +31,8 @@ peer_fini(struct peer *p)
 
 /* --- errors that belong to no call */
 
+/* A line that cannot be attributed is answered in the protocol of the last
+ * valid line. Batches exist in JSON-RPC only. */
 void
 peer_refuse(struct peer *p, struct message *msg, const char *id, int code,
             const char *text)
@@ -64,6 +72,8 @@ peer_too_large(struct peer *p, size_t limit)
 
 /* --- objects */
 
+/* The counters include the call from now on, so that further lines wait if
+ * there are too many. answer_send subtracts it again. */
 struct call *
 peer_call(struct peer *p, struct message *msg, const struct method *m,
           const struct json *params, OWN char *id)
@@ -88,6 +98,8 @@ peer_call(struct peer *p, struct message *msg, const struct method *m,
     return q;
 }
 
+/* A line beyond the size of the backlog is parsed only to find its ids: each
+ * of its requests gets an answer, as every request does. */
 void
 peer_serve(OWN struct call *q)
 {
@@ -127,6 +139,9 @@ peer_request(struct peer *p, struct message *msg, const struct json *object,
         peer_serve(q);
 }
 
+/* An answer to a request of ours has no method, so it is a faulty request; the
+ * front end is asked first. Such an answer gets none, which counts in a batch.
+ */
 static void
 peer_take_object(struct peer *p, struct message *msg, const struct json *object)
 {
@@ -159,6 +174,9 @@ peer_take_object(struct peer *p, struct message *msg, const struct json *object)
 
 /* --- lines */
 
+/* The number of expected answers is set before the first request is served:
+ * some are answered before this returns, others much later, and the last one
+ * sends the line. */
 static void
 peer_take_batch(struct peer *p, struct message *m)
 {
@@ -202,6 +220,8 @@ peer_take(struct peer *p, const char *line, size_t len)
         peer_take_object(p, m, m->root);
 }
 
+/* A peer that does not read its answers counts as full as well. Otherwise its
+ * answers, which no other limit counts, would fill the memory. */
 bool
 peer_is_full(struct peer *p)
 {
@@ -249,6 +269,7 @@ peer_is_urgent(struct peer *p, const char *line, size_t len)
     return p->n_urgent++ < p->ops->urgent_max;
 }
 
+/* Blank lines get no answer, as both protocols demand. */
 static bool
 peer_is_blank(const char *line, size_t len)
 {
@@ -258,6 +279,9 @@ peer_is_blank(const char *line, size_t len)
     return true;
 }
 
+/* Lines are served in order, except urgent ones: while a line waits, all
+ * others wait behind it. A peer with a single line never waits, because
+ * nothing would wake it up. */
 void
 peer_line(struct peer *p, const char *line, size_t len)
 {
@@ -273,13 +297,17 @@ peer_line(struct peer *p, const char *line, size_t len)
     }
 }
 
+/* The usual case, without any waiting line, costs two comparisons.
+ * backlog_take is also called once after the last line, to drop the marks of
+ * cancelled requests. */
 bool
 peer_take_waiting(struct peer *p)
 {
     const char *line;
     size_t len;
 
-    if (peer_is_full(p) || !backlog_take(&p->waiting, &line, &len))
+    if (backlog_is_idle(&p->waiting) || peer_is_full(p) ||
+        !backlog_take(&p->waiting, &line, &len))
         return false;
     peer_take(p, line, len);
     return true;

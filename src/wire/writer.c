@@ -14,7 +14,7 @@
 /* A description of our own that does not wait, so that others who share the
  * descriptor notice nothing; a file never makes anybody wait. */
 static int
-open_without_waiting(int hfd)
+writer_open_without_waiting(int hfd)
 {
     char path[32];
     struct stat st;
@@ -30,13 +30,15 @@ open_without_waiting(int hfd)
     return dup(hfd);
 }
 
+/* The descriptor is our own and never blocks: a client that does not read must
+ * not stop the loop. */
 void
 writer_init(struct writer *w, int hfd, int wake_hfd)
 {
     *w = (struct writer){.wake_hfd = wake_hfd};
     (void)pthread_mutex_init(&w->lock, NULL);
     (void)pthread_cond_init(&w->has_room, NULL);
-    outbox_init(&w->out, open_without_waiting(hfd));
+    outbox_init(&w->out, writer_open_without_waiting(hfd));
 }
 
 void
@@ -48,8 +50,10 @@ writer_fini(struct writer *w)
     (void)close(w->out.hfd);
 }
 
+/* The loop must poll for the output from now on, or notice that nobody reads
+ * any more. */
 static void
-wake_loop(const struct writer *w)
+writer_wake_loop(const struct writer *w)
 {
     uint64_t one = 1;
     ssize_t n = write(w->wake_hfd, &one, sizeof one);
@@ -57,16 +61,9 @@ wake_loop(const struct writer *w)
     (void)n; /* a full counter wakes too */
 }
 
-static void
-put(struct writer *w, const char *p, size_t len)
-{
-    bool was_empty = !outbox_queued(&w->out);
-
-    outbox_put(&w->out, p, len);
-    if (w->out.is_broken || (was_empty && outbox_queued(&w->out)))
-        wake_loop(w);
-}
-
+/* A job that produces faster than the client reads waits here. That is the
+ * flow control of the server: the job holds its sandbox meanwhile, and further
+ * calls queue up behind it, up to their own limits. */
 void
 writer_put(struct writer *w, const char *p, size_t len, bool may_wait)
 {
@@ -74,8 +71,12 @@ writer_put(struct writer *w, const char *p, size_t len, bool may_wait)
     while (may_wait && outbox_is_behind(&w->out) && !w->out.is_broken &&
            !w->is_closing)
         pthread_cond_wait(&w->has_room, &w->lock);
-    if (!w->out.is_broken)
-        put(w, p, len);
+    bool was_empty = !outbox_queued(&w->out), was_broken = w->out.is_broken;
+    if (!was_broken)
+        outbox_put(&w->out, p, len);
+    if (!was_broken &&
+        (w->out.is_broken || (was_empty && outbox_queued(&w->out))))
+        writer_wake_loop(w);
     pthread_mutex_unlock(&w->lock);
 }
 
@@ -89,6 +90,8 @@ writer_flush(struct writer *w)
     pthread_mutex_unlock(&w->lock);
 }
 
+/* At the end, jobs must not wait for a client that does not read. Their lines
+ * are queued without limit for the short rest of the time. */
 void
 writer_close(struct writer *w)
 {

@@ -254,6 +254,18 @@ def test_summary_of_a_walk():
     assert back == [("wsand_run", "do_run")]
 
 
+def test_helpers_are_not_steps_of_a_walk():
+    functions = [("do_run", "rpc"), ("buf_add", "base"), ("job_of", "inline")]
+    assert house_walk.steps(functions) == [("do_run", "rpc")]
+
+
+@pytest.mark.parametrize("place, folder", [
+    ("/x/src/rpc/job.c:7", "rpc"), ("/x/src/kernel/vfs/path.c:9", "kernel/vfs"),
+    ("/x/src/rpc/job.h:12", "inline"), ("/x/tools/walk.c:1", ""), ("", "")])
+def test_the_folder_of_a_function(place, folder):
+    assert house_walk.folder_of(place) == folder
+
+
 def test_a_process_is_idle_when_its_threads_sleep():
     with subprocess.Popen(["cat"], stdin=subprocess.PIPE) as process:
         house_walk.wait_until_idle(process.pid)

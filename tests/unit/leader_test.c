@@ -50,20 +50,6 @@ wsand_leave(struct wsand_sandbox *sb)
 }
 
 bool
-frame_is_empty(const struct frame *frame)
-{
-    (void)frame;
-    return true;
-}
-
-bool
-backlog_is_empty(const struct backlog *b)
-{
-    (void)b;
-    return true;
-}
-
-bool
 writer_has_more(struct writer *w)
 {
     (void)w;
