@@ -1,7 +1,7 @@
 """The build backend that the source names, as far as pip needs it for a download.
 
 pip asks the backend for the metadata of every source that it downloads. The real
-one would have to be compiled for that; the source contains the same metadata.
+backend is a program in Rust; this one copies the metadata from the source.
 """
 import os
 import shutil
