@@ -87,7 +87,7 @@ def test_errors_become_exceptions(connection):
     kind, error = call(connection, "fail")[-1]
     assert kind == "error"
     assert isinstance(error, RpcError) and isinstance(error, FileNotFoundError)
-    assert error.code == 1 and error.strace_errno_name == "ENOENT"
+    assert error.code == 1 and error.errno_name == "ENOENT"
 
 
 def test_output_comes_before_the_answer(connection):

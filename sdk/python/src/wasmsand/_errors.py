@@ -33,7 +33,7 @@ class RpcError(SandboxError):
         return self.code, self.message
 
     @property
-    def strace_errno_name(self) -> Optional[str]:
+    def errno_name(self) -> Optional[str]:
         """The name before the colon, such as "ENOENT", of errors with code 1."""
         name = self.message.split(":", 1)[0]
         return name if self.code == 1 and name.isupper() else None
@@ -111,5 +111,5 @@ def rpc_error(code: int, message: str) -> RpcError:
     """The most specific error for an answer of the server."""
     first, space, rest = message.partition(" ")
     message = _ARGUMENTS.get(first, first) + space + rest
-    name = RpcError(code, message).strace_errno_name
+    name = RpcError(code, message).errno_name
     return _BY_NAME.get(name or "", RpcError)(code, message)

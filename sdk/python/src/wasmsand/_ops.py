@@ -128,7 +128,7 @@ def in_folder(cwd: Optional[str], request: Request) -> Op[Any]:
         return (yield request)
     except RpcError as e:
         name, _, rest = e.message.partition(": ")
-        if not cwd or not e.strace_errno_name or cwd not in rest:
+        if not cwd or not e.errno_name or cwd not in rest:
             raise
         raise type(e)(e.code, f"{name}: cwd: {rest}") from None
 
@@ -195,7 +195,7 @@ def send_stdin(process_id: int, raw: bytes,
             at += INPUT_BYTES
             pause = PAUSE_SECONDS[0]
         except RpcError as e:
-            if e.strace_errno_name != "EAGAIN":
+            if e.errno_name != "EAGAIN":
                 raise
             yield Pause(pause)
             pause = min(2 * pause, longest)
@@ -296,7 +296,7 @@ def exists(path: str) -> Op[bool]:
     try:
         yield from stat(path)
     except RpcError as e:
-        if e.strace_errno_name not in ("ENOENT", "ENOTDIR", "ELOOP", "ENAMETOOLONG"):
+        if e.errno_name not in ("ENOENT", "ENOTDIR", "ELOOP", "ENAMETOOLONG"):
             raise
         return False
     return True
@@ -536,7 +536,7 @@ def import_state(state: bytes) -> Op[None]:
                 "transferId": transfer, "seq": seq,
                 "last": seq + 1 == len(parts)})
     except RpcError as e:
-        if e.strace_errno_name != "EINVAL":
+        if e.errno_name != "EINVAL":
             raise
         raise RpcError(e.code, "EINVAL: state is none of export_state: "
                        + e.message[len("EINVAL: "):]) from None
