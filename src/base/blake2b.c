@@ -35,7 +35,7 @@ static const uint8_t order[10][16] = {
 };
 
 static uint64_t
-rotr(uint64_t x, unsigned n)
+blake2b_rotr(uint64_t x, unsigned n)
 {
     return x >> n | x << (64 - n);
 }
@@ -43,34 +43,35 @@ rotr(uint64_t x, unsigned n)
 /* The function G of the RFC. Additions, rotations and exclusive ors are all
  * that BLAKE2 does, so the time does not depend on the data. */
 static inline void
-mix(uint64_t *a, uint64_t *b, uint64_t *c, uint64_t *d, uint64_t x, uint64_t y)
+blake2b_mix(uint64_t *a, uint64_t *b, uint64_t *c, uint64_t *d, uint64_t x,
+            uint64_t y)
 {
     *a += *b + x;
-    *d = rotr(*d ^ *a, 32);
+    *d = blake2b_rotr(*d ^ *a, 32);
     *c += *d;
-    *b = rotr(*b ^ *c, 24);
+    *b = blake2b_rotr(*b ^ *c, 24);
     *a += *b + y;
-    *d = rotr(*d ^ *a, 16);
+    *d = blake2b_rotr(*d ^ *a, 16);
     *c += *d;
-    *b = rotr(*b ^ *c, 63);
+    *b = blake2b_rotr(*b ^ *c, 63);
 }
 
 /* Mixes the columns of the 4 x 4 words, then their diagonals. */
 static inline void
-round_of(uint64_t v[16], const uint64_t m[16], const uint8_t s[16])
+blake2b_round_of(uint64_t v[16], const uint64_t m[16], const uint8_t s[16])
 {
     for (size_t i = 0; i < 4; i++)
-        mix(&v[i], &v[i + 4], &v[i + 8], &v[i + 12], m[s[2 * i]],
-            m[s[2 * i + 1]]);
+        blake2b_mix(&v[i], &v[i + 4], &v[i + 8], &v[i + 12], m[s[2 * i]],
+                    m[s[2 * i + 1]]);
     for (size_t i = 0; i < 4; i++)
-        mix(&v[i], &v[(i + 1) % 4 + 4], &v[(i + 2) % 4 + 8],
-            &v[(i + 3) % 4 + 12], m[s[8 + 2 * i]], m[s[9 + 2 * i]]);
+        blake2b_mix(&v[i], &v[(i + 1) % 4 + 4], &v[(i + 2) % 4 + 8],
+                    &v[(i + 3) % 4 + 12], m[s[8 + 2 * i]], m[s[9 + 2 * i]]);
 }
 
 /* Mixes one block into the state. `last` is all ones for the last block, else
  * 0. b->len counts the bytes up to the end of this block. */
 static void
-compress(struct blake2b *b, const uint8_t block[128], uint64_t last)
+blake2b_compress(struct blake2b *b, const uint8_t block[128], uint64_t last)
 {
     uint64_t v[16], m[16];
 
@@ -84,7 +85,7 @@ compress(struct blake2b *b, const uint8_t block[128], uint64_t last)
     v[12] ^= b->len;
     v[14] ^= last;
     for (int r = 0; r < 12; r++)
-        round_of(v, m, order[r % 10]);
+        blake2b_round_of(v, m, order[r % 10]);
     for (int i = 0; i < 8; i++)
         b->h[i] ^= v[i] ^ v[i + 8];
 }
@@ -105,7 +106,7 @@ blake2b_add(struct blake2b *b, const void *p, size_t n)
     while (n) {
         if (b->fill == sizeof b->block) {
             b->len += b->fill;
-            compress(b, b->block, 0);
+            blake2b_compress(b, b->block, 0);
             b->fill = 0;
         }
         size_t part = sizeof b->block - b->fill;
@@ -122,7 +123,7 @@ blake2b_end(struct blake2b *b, uint8_t ret_hash[BLAKE2B_BYTES])
 {
     b->len += b->fill;
     memset(b->block + b->fill, 0, sizeof b->block - b->fill);
-    compress(b, b->block, UINT64_MAX);
+    blake2b_compress(b, b->block, UINT64_MAX);
     for (size_t i = 0; i < BLAKE2B_BYTES; i++)
         ret_hash[i] = (uint8_t)(b->h[i / 8] >> 8 * (i % 8));
 }

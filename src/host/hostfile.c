@@ -50,7 +50,7 @@ struct hostfile {
 /* --- attributes */
 
 static int64_t
-ns_of(const struct timespec *ts)
+hostfile_ns_of(const struct timespec *ts)
 {
     return time_join(ts->tv_sec, ts->tv_nsec);
 }
@@ -69,9 +69,9 @@ hostfile_attr(const struct vfs *v, const struct stat *st, struct attr *ret)
         .gid = st->st_gid == getegid() ? v->user->gid : NOBODY_ID,
         .is_hosts = true,
         .blksize = (uint32_t)st->st_blksize,
-        .atime_ns = ns_of(&st->st_atim),
-        .mtime_ns = ns_of(&st->st_mtim),
-        .ctime_ns = ns_of(&st->st_ctim),
+        .atime_ns = hostfile_ns_of(&st->st_atim),
+        .mtime_ns = hostfile_ns_of(&st->st_mtim),
+        .ctime_ns = hostfile_ns_of(&st->st_ctim),
     };
 }
 
@@ -90,7 +90,7 @@ hostfile_getattr(struct file *f, struct attr *ret)
 /* --- transfers */
 
 static bool
-is_ready(const struct hostfile *h, short events)
+hostfile_is_ready(const struct hostfile *h, short events)
 {
     struct pollfd p = {.fd = h->hfd, .events = events};
 
@@ -98,11 +98,11 @@ is_ready(const struct hostfile *h, short events)
 }
 
 static int64_t
-read_host(const struct hostfile *h, void *buf, size_t len)
+hostfile_read_host(const struct hostfile *h, void *buf, size_t len)
 {
     if (h->way == WAY_SOCKET)
         return recv(h->hfd, buf, len, MSG_DONTWAIT);
-    if (h->way == WAY_ASK && !is_ready(h, POLLIN)) {
+    if (h->way == WAY_ASK && !hostfile_is_ready(h, POLLIN)) {
         errno = EAGAIN;
         return -1;
     }
@@ -135,7 +135,7 @@ hostfile_read(struct file *f, struct task *t, void *buf, size_t len,
         len = TRANSFER_MAX;
     do
         n = pos && pos != &f->pos ? pread(h->hfd, buf, len, (off_t)*pos)
-                                  : read_host(h, buf, len);
+                                  : hostfile_read_host(h, buf, len);
     while (n < 0 && errno == EINTR);
     h->rd_short = n < 0;
     return hostfile_moved(n, pos);
@@ -147,7 +147,7 @@ hostfile_read(struct file *f, struct task *t, void *buf, size_t len,
  * thread, and removed if it is pending now but was not before: then this write
  * has raised it. */
 static int64_t
-write_quietly(int hfd, const void *buf, size_t len)
+hostfile_write_quietly(int hfd, const void *buf, size_t len)
 {
     static const struct timespec no_wait;
     sigset_t pipe_set, pending, old;
@@ -168,19 +168,19 @@ write_quietly(int hfd, const void *buf, size_t len)
 /* A descriptor that polls as writable accepts at least PIPE_BUF bytes without
  * blocking, if it is a pipe; a larger write to a shared one could block. */
 static int64_t
-write_host(const struct hostfile *h, const void *buf, size_t len)
+hostfile_write_host(const struct hostfile *h, const void *buf, size_t len)
 {
     if (h->way == WAY_SOCKET)
         return send(h->hfd, buf, len, MSG_DONTWAIT | MSG_NOSIGNAL);
     if (h->way == WAY_DIRECT)
         return write(h->hfd, buf, len);
-    if (h->way == WAY_ASK && !is_ready(h, POLLOUT)) {
+    if (h->way == WAY_ASK && !hostfile_is_ready(h, POLLOUT)) {
         errno = EAGAIN;
         return -1;
     }
     if (h->way == WAY_ASK && len > PIPE_BUF)
         len = PIPE_BUF;
-    return write_quietly(h->hfd, buf, len);
+    return hostfile_write_quietly(h->hfd, buf, len);
 }
 
 static int64_t
@@ -195,7 +195,7 @@ hostfile_write(struct file *f, struct task *t, const void *buf, size_t len,
         len = TRANSFER_MAX;
     do
         n = pos && pos != &f->pos ? pwrite(h->hfd, buf, len, (off_t)*pos)
-                                  : write_host(h, buf, len);
+                                  : hostfile_write_host(h, buf, len);
     while (n < 0 && errno == EINTR);
     h->wr_short = n < (int64_t)len;
     return hostfile_moved(n, pos);
@@ -222,7 +222,7 @@ hostfile_truncate(struct file *f, uint64_t size)
 
 /* A poll table that adds nobody to the queue: the waiters are in it already. */
 static void
-stay_in_queue(struct poll_table *pt, struct waitq *q)
+hostfile_stay_in_queue(struct poll_table *pt, struct waitq *q)
 {
     (void)pt;
     (void)q;
@@ -238,7 +238,7 @@ static short
 hostfile_watch(struct hostfile *h, struct host_watch *w, short events,
                bool *missed, struct poll_table *pt)
 {
-    struct poll_table rearm = {stay_in_queue};
+    struct poll_table rearm = {hostfile_stay_in_queue};
     short now = host_watch_poll(w, h->kernel, events, NULL);
 
     poll_wait(pt, &w->queue);
@@ -344,7 +344,7 @@ static const struct file_ops regular_ops = {
 /* Opens the same pipe or terminal again, with flags of its own. Returns a
  * descriptor, or -1 if the host does not allow it. */
 static int
-reopen_nonblock(int hfd, uint32_t flags)
+hostfile_reopen_nonblock(int hfd, uint32_t flags)
 {
     char path[32];
 
@@ -356,7 +356,7 @@ reopen_nonblock(int hfd, uint32_t flags)
 /* Chooses the way, from the kind of the file. Directories and block devices
  * never block. */
 static int
-open_host(struct hostfile *h, int hfd, uint32_t flags)
+hostfile_open_host(struct hostfile *h, int hfd, uint32_t flags)
 {
     struct stat st;
 
@@ -371,7 +371,7 @@ open_host(struct hostfile *h, int hfd, uint32_t flags)
     else
         h->way = WAY_ASK;
     if (h->way == WAY_ASK) {
-        h->hfd = reopen_nonblock(hfd, flags);
+        h->hfd = hostfile_reopen_nonblock(hfd, flags);
         if (h->hfd >= 0)
             h->way = WAY_NONBLOCK;
     }
@@ -387,7 +387,7 @@ hostfile_new(struct kernel *k, int hfd, uint32_t flags, OWN struct file **ret)
 
     if (!h)
         return -ENOMEM;
-    int r = open_host(h, hfd, flags);
+    int r = hostfile_open_host(h, hfd, flags);
     if (r < 0) {
         free(h);
         return r;

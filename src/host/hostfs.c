@@ -6,7 +6,8 @@
  * slash, and no call follows a symbolic link.
  *
  * Descriptors of directories are cached and may be closed when another one is
- * opened. Code that needs two at a time duplicates the first (hold_dir_hfd). */
+ * opened. Code that needs two at a time duplicates the first
+ * (hostfs_hold_dir_hfd). */
 #include "host/hostfs.h"
 
 #include "host/hostfile.h"
@@ -134,7 +135,7 @@ hostfs_readlink(struct fs *fs, const struct caller *as, uint64_t ino, char *buf,
 /* Keeps the descriptor of a created file: its mode may forbid what the creator
  * may do this once, as in open(O_CREAT | O_RDWR, 0). */
 static void
-keep_fresh(struct hostfs *h, uint64_t ino, OWN int hfd)
+hostfs_keep_fresh(struct hostfs *h, uint64_t ino, OWN int hfd)
 {
     if (h->fresh_hfd >= 0)
         (void)close(h->fresh_hfd);
@@ -145,7 +146,8 @@ keep_fresh(struct hostfs *h, uint64_t ino, OWN int hfd)
 /* The file is created with mode 0600 and then gets its own mode, so that the
  * umask of the host process has no effect. */
 static int
-create_file(struct spot *s, int dir, uint32_t mode, struct hostnode **ret)
+hostfs_create_file(struct spot *s, int dir, uint32_t mode,
+                   struct hostnode **ret)
 {
     const uint64_t flags = O_CREAT | O_EXCL | O_RDWR | O_NONBLOCK;
     int hfd = host_open(dir, s->name.s, flags, 0600);
@@ -156,14 +158,14 @@ create_file(struct spot *s, int dir, uint32_t mode, struct hostnode **ret)
     if (r == 0)
         r = hostnode_look_up(s->h, s->dir, s->name.s, ret);
     if (*ret)
-        keep_fresh(s->h, (*ret)->ino, hfd);
+        hostfs_keep_fresh(s->h, (*ret)->ino, hfd);
     else
         (void)close(hfd);
     return r;
 }
 
 static int
-create_dir(struct spot *s, int dir, uint32_t mode, struct hostnode **ret)
+hostfs_create_dir(struct spot *s, int dir, uint32_t mode, struct hostnode **ret)
 {
     if (mkdirat(dir, s->name.s, 0700) < 0)
         return -errno;
@@ -184,9 +186,9 @@ hostfs_create(struct fs *fs, uint64_t dir, struct name name,
         return hfd;
     int r = -EPERM;
     if (S_ISREG(a->mode))
-        r = create_file(&s, hfd, a->mode, &n);
+        r = hostfs_create_file(&s, hfd, a->mode, &n);
     else if (S_ISDIR(a->mode))
-        r = create_dir(&s, hfd, a->mode, &n);
+        r = hostfs_create_dir(&s, hfd, a->mode, &n);
     if (r == 0)
         hostfs_count_new(s.h);
     if (r == 0 && n)
@@ -217,7 +219,7 @@ hostfs_symlink(struct fs *fs, uint64_t dir, struct name name,
 /* Returns a copy of the descriptor of a directory, which stays valid while
  * others are opened. */
 static int
-hold_dir_hfd(struct hostfs *h, struct hostnode *dir)
+hostfs_hold_dir_hfd(struct hostfs *h, struct hostnode *dir)
 {
     int hfd = hostnode_dir_hfd(h, dir);
 
@@ -240,7 +242,7 @@ hostfs_link(struct fs *fs, uint64_t dir, struct name name, uint64_t ino)
         return to;
     if (!n || !n->parent || !n->name)
         return -ENOENT;
-    int from = hold_dir_hfd(s.h, n->parent);
+    int from = hostfs_hold_dir_hfd(s.h, n->parent);
     if (from < 0)
         return from;
     to = hostnode_dir_hfd(s.h, s.dir);
@@ -282,8 +284,8 @@ hostfs_unlink(struct fs *fs, uint64_t dir, struct name name, int flags)
 /* Looks the two names up again after a rename, so that the known nodes follow
  * the files. */
 static void
-move_nodes(struct spot *from, struct spot *to, unsigned flags,
-           struct hostnode *moved, struct hostnode *other)
+hostfs_move_nodes(struct spot *from, struct spot *to, unsigned flags,
+                  struct hostnode *moved, struct hostnode *other)
 {
     struct hostnode *n = NULL;
 
@@ -297,10 +299,10 @@ move_nodes(struct spot *from, struct spot *to, unsigned flags,
 }
 
 static int
-rename_on_host(struct spot *from, struct spot *to, unsigned flags,
-               const struct hostnode *other)
+hostfs_rename_on_host(struct spot *from, struct spot *to, unsigned flags,
+                      const struct hostnode *other)
 {
-    int hfd = hold_dir_hfd(from->h, from->dir);
+    int hfd = hostfs_hold_dir_hfd(from->h, from->dir);
     struct quota cost = {0};
 
     if (hfd < 0)
@@ -334,9 +336,9 @@ hostfs_rename(struct fs *fs, uint64_t dir, struct name name, uint64_t dir2,
     struct hostnode *moved = hostnode_at(from.h, from.dir, from.name.s);
     struct hostnode *other = hostnode_at(to.h, to.dir, to.name.s);
     hostnode_keep(to.h, other);
-    r = rename_on_host(&from, &to, flags, other);
+    r = hostfs_rename_on_host(&from, &to, flags, other);
     if (r == 0 && (moved != other || !moved))
-        move_nodes(&from, &to, flags, moved, other);
+        hostfs_move_nodes(&from, &to, flags, moved, other);
     return r;
 }
 

@@ -51,7 +51,7 @@ dent_ino(const struct reading *r, const struct dent *d, uint8_t *type)
 }
 
 static bool
-is_dots(const char *name)
+hostfs_dir_is_dots(const char *name)
 {
     return !strcmp(name, ".") || !strcmp(name, "..");
 }
@@ -59,7 +59,7 @@ is_dots(const char *name)
 /* Emits the entries in h->dents. Returns 1, 0 if the receiver is full, or
  * -errno. */
 static int
-emit_dents(struct reading *r, size_t len)
+hostfs_dir_emit_dents(struct reading *r, size_t len)
 {
     for (size_t at = 0; at < len;) {
         const struct dent *d = (const void *)(r->h->dents + at);
@@ -69,7 +69,7 @@ emit_dents(struct reading *r, size_t len)
         int error = hostnode_cookie(r->h, r->dir, r->cookie, d->off, &cookie);
         if (error < 0)
             return error;
-        if (!is_dots(d->name)) {
+        if (!hostfs_dir_is_dots(d->name)) {
             uint64_t ino = dent_ino(r, d, &type);
             if (!r->emit->entry(r->emit, d->name, strlen(d->name), ino, type,
                                 cookie))
@@ -83,7 +83,7 @@ emit_dents(struct reading *r, size_t len)
 /* A cookie that was dropped ends the directory: its position is unknown, and
  * reading from the start would repeat entries. */
 static int
-read_from(struct reading *r)
+hostfs_dir_read_from(struct reading *r)
 {
     int64_t off = hostnode_offset(r->dir, r->cookie);
 
@@ -96,7 +96,7 @@ read_from(struct reading *r)
             syscall(SYS_getdents64, r->hfd, r->h->dents, HOSTFS_DENTS_BYTES);
         if (n < 0)
             return -errno;
-        more = n ? emit_dents(r, (size_t)n) : 0;
+        more = n ? hostfs_dir_emit_dents(r, (size_t)n) : 0;
         if (more < 0)
             return more;
     }
@@ -124,7 +124,7 @@ hostfs_readdir(struct fs *fs, uint64_t ino, uint64_t cookie,
         return r.hfd;
     if (!cookie)
         hostnode_begin_offsets(r.h, r.dir);
-    int error = read_from(&r);
+    int error = hostfs_dir_read_from(&r);
     (void)close(r.hfd);
     return error;
 }

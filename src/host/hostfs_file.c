@@ -18,8 +18,8 @@
 enum { TRANSFER_MAX = 1 << 20 };
 
 static int64_t
-hostopen_read(struct file *f, struct task *t, void *buf, size_t len,
-              uint64_t *pos)
+hostfs_file_hostopen_read(struct file *f, struct task *t, void *buf, size_t len,
+                          uint64_t *pos)
 {
     const struct hostopen *o = f->obj;
     size_t max = len < TRANSFER_MAX ? len : TRANSFER_MAX;
@@ -36,8 +36,8 @@ hostopen_read(struct file *f, struct task *t, void *buf, size_t len,
  * becomes full. With O_APPEND the host chooses the position, at the end as it
  * is then. */
 static int64_t
-hostopen_write(struct file *f, struct task *t, const void *buf, size_t len,
-               uint64_t *pos)
+hostfs_file_hostopen_write(struct file *f, struct task *t, const void *buf,
+                           size_t len, uint64_t *pos)
 {
     const struct hostopen *o = f->obj;
     struct iovec v = {(void *)buf, len < TRANSFER_MAX ? len : TRANSFER_MAX};
@@ -66,7 +66,7 @@ hostopen_write(struct file *f, struct task *t, const void *buf, size_t len,
 /* SEEK_CUR is relative to the kernel's position, which the host does not know.
  * SEEK_DATA, SEEK_HOLE and SEEK_END are the host's. */
 static int64_t
-hostopen_seek(struct file *f, int64_t offset, int whence)
+hostfs_file_hostopen_seek(struct file *f, int64_t offset, int whence)
 {
     const struct hostopen *o = f->obj;
 
@@ -80,7 +80,7 @@ hostopen_seek(struct file *f, int64_t offset, int whence)
 }
 
 static int
-hostopen_getattr(struct file *f, struct attr *ret)
+hostfs_file_hostopen_getattr(struct file *f, struct attr *ret)
 {
     const struct hostopen *o = f->obj;
     struct stat st;
@@ -93,7 +93,7 @@ hostopen_getattr(struct file *f, struct attr *ret)
 }
 
 static int
-hostopen_truncate(struct file *f, uint64_t size)
+hostfs_file_hostopen_truncate(struct file *f, uint64_t size)
 {
     const struct hostopen *o = f->obj;
 
@@ -101,7 +101,8 @@ hostopen_truncate(struct file *f, uint64_t size)
 }
 
 static int64_t
-hostopen_fallocate(struct file *f, int mode, uint64_t off, uint64_t len)
+hostfs_file_hostopen_fallocate(struct file *f, int mode, uint64_t off,
+                               uint64_t len)
 {
     const struct hostopen *o = f->obj;
     uint64_t before = 0;
@@ -125,7 +126,7 @@ hostopen_fallocate(struct file *f, int mode, uint64_t off, uint64_t len)
 /* A file without a name releases its space with its last descriptor. Only now
  * is it credited to the quota. */
 static void
-hostopen_release(struct file *f)
+hostfs_file_hostopen_release(struct file *f)
 {
     struct hostopen *o = f->obj;
 
@@ -138,13 +139,13 @@ hostopen_release(struct file *f)
 }
 
 static const struct file_ops hostopen_ops = {
-    .read = hostopen_read,
-    .write = hostopen_write,
-    .seek = hostopen_seek,
-    .getattr = hostopen_getattr,
-    .truncate = hostopen_truncate,
-    .fallocate = hostopen_fallocate,
-    .release = hostopen_release,
+    .read = hostfs_file_hostopen_read,
+    .write = hostfs_file_hostopen_write,
+    .seek = hostfs_file_hostopen_seek,
+    .getattr = hostfs_file_hostopen_getattr,
+    .truncate = hostfs_file_hostopen_truncate,
+    .fallocate = hostfs_file_hostopen_fallocate,
+    .release = hostfs_file_hostopen_release,
 };
 
 /* --- opening */
@@ -152,7 +153,7 @@ static const struct file_ops hostopen_ops = {
 /* Returns the descriptor of a file that was just created, once, or -1. Its mode
  * may forbid what its creator is allowed this once. */
 static int
-take_fresh(struct hostfs *h, const struct hostnode *n)
+hostfs_file_take_fresh(struct hostfs *h, const struct hostnode *n)
 {
     if (h->fresh_hfd < 0 || h->fresh_ino != n->ino)
         return -1;
@@ -164,7 +165,7 @@ take_fresh(struct hostfs *h, const struct hostnode *n)
 /* Opens a file without a name, through an open file of it with enough
  * rights. */
 static int
-open_nameless(const struct hostnode *n, uint32_t access)
+hostfs_file_open_nameless(const struct hostnode *n, uint32_t access)
 {
     LIST_FOR_EACH(it, &n->files) {
         const struct hostopen *o = CONTAINER_OF(it, struct hostopen, link);
@@ -177,14 +178,14 @@ open_nameless(const struct hostnode *n, uint32_t access)
 }
 
 static int
-open_data(struct hostfs *h, struct hostnode *n, uint32_t access)
+hostfs_file_open_data(struct hostfs *h, struct hostnode *n, uint32_t access)
 {
-    int hfd = take_fresh(h, n);
+    int hfd = hostfs_file_take_fresh(h, n);
 
     if (hfd >= 0)
         return hfd;
     if (!n->name)
-        return open_nameless(n, access);
+        return hostfs_file_open_nameless(n, access);
     return hostnode_open(h, n, access | O_NONBLOCK);
 }
 
@@ -192,7 +193,7 @@ open_data(struct hostfs *h, struct hostnode *n, uint32_t access)
  * have effects. It is checked again after it, because the name may lead
  * elsewhere by then. */
 static int
-open_regular(struct hostfs *h, struct hostnode *n, uint32_t access)
+hostfs_file_open_regular(struct hostfs *h, struct hostnode *n, uint32_t access)
 {
     struct stat st;
     int r = hostnode_stat(h, n, &st);
@@ -201,7 +202,7 @@ open_regular(struct hostfs *h, struct hostnode *n, uint32_t access)
         return r;
     if (!S_ISREG(st.st_mode))
         return -EACCES;
-    int hfd = open_data(h, n, access);
+    int hfd = hostfs_file_open_data(h, n, access);
     if (hfd < 0)
         return hfd;
     if (fstat(hfd, &st) < 0 || !S_ISREG(st.st_mode)) {
@@ -224,7 +225,7 @@ hostopen_new(struct hostfs *h, struct hostnode *n, uint32_t flags,
         return -ENOMEM;
     o->fs = h;
     o->access = access;
-    o->hfd = open_regular(h, n, access);
+    o->hfd = hostfs_file_open_regular(h, n, access);
     if (o->hfd < 0) {
         int r = o->hfd;
         free(o);

@@ -20,7 +20,7 @@ hostfs_limit(struct fs *fs, const struct quota *max)
 
 /* Removing files extends the limit by as much; the sum must not overflow. */
 static uint64_t
-left(uint64_t max, int64_t grown)
+hostfs_quota_left(uint64_t max, int64_t grown)
 {
     uint64_t most = INT64_MAX;
     uint64_t n;
@@ -35,8 +35,8 @@ left(uint64_t max, int64_t grown)
 struct quota
 hostfs_left(const struct hostfs *h)
 {
-    return (struct quota){left(h->max.bytes, h->grown_bytes),
-                          left(h->max.inodes, h->grown_inodes)};
+    return (struct quota){hostfs_quota_left(h->max.bytes, h->grown_bytes),
+                          hostfs_quota_left(h->max.inodes, h->grown_inodes)};
 }
 
 /* The hit is recorded, so that the result of the run can name the limit. */

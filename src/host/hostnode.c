@@ -106,7 +106,7 @@ hostnode_is(const struct hostnode *n, const struct stat *st)
 }
 
 static void
-drop_dir_hfd(struct hostfs *h, struct hostnode *n)
+hostnode_drop_dir_hfd(struct hostfs *h, struct hostnode *n)
 {
     if (n->dir_hfd < 0)
         return;
@@ -118,11 +118,12 @@ drop_dir_hfd(struct hostfs *h, struct hostnode *n)
     }
 }
 
-static void update_idle(struct hostfs *h, struct hostnode *n);
+static void hostnode_update_idle(struct hostfs *h, struct hostnode *n);
 
 /* A node with children is not idle: they are reached through it. */
 static void
-set_parent(struct hostfs *h, struct hostnode *n, struct hostnode *parent)
+hostnode_set_parent(struct hostfs *h, struct hostnode *n,
+                    struct hostnode *parent)
 {
     struct hostnode *old = n->parent;
 
@@ -131,16 +132,16 @@ set_parent(struct hostfs *h, struct hostnode *n, struct hostnode *parent)
     n->parent = parent;
     if (parent) {
         parent->children++;
-        update_idle(h, parent);
+        hostnode_update_idle(h, parent);
     }
     if (old) {
         old->children--;
-        update_idle(h, old);
+        hostnode_update_idle(h, old);
     }
 }
 
 static void
-take_off_idle(struct hostfs *h, struct hostnode *n)
+hostnode_take_off_idle(struct hostfs *h, struct hostnode *n)
 {
     if (list_is_empty(&n->idle))
         return;
@@ -152,9 +153,9 @@ take_off_idle(struct hostfs *h, struct hostnode *n)
  * it off. An idle node is kept for a while, because it will probably be used
  * again. */
 static void
-update_idle(struct hostfs *h, struct hostnode *n)
+hostnode_update_idle(struct hostfs *h, struct hostnode *n)
 {
-    take_off_idle(h, n);
+    hostnode_take_off_idle(h, n);
     if (n->holds || n->children || n == h->root)
         return;
     list_push_back(&h->idle, &n->idle);
@@ -162,13 +163,13 @@ update_idle(struct hostfs *h, struct hostnode *n)
 }
 
 static void
-node_free(struct hostfs *h, struct hostnode *n)
+hostnode_node_free(struct hostfs *h, struct hostnode *n)
 {
-    take_off_idle(h, n);
-    drop_dir_hfd(h, n);
+    hostnode_take_off_idle(h, n);
+    hostnode_drop_dir_hfd(h, n);
     hostnode_forget_offsets(h, n);
     list_remove(&n->hash);
-    set_parent(h, n, NULL);
+    hostnode_set_parent(h, n, NULL);
     h->n_nodes--;
     free(n->name);
     free(n);
@@ -177,25 +178,26 @@ node_free(struct hostfs *h, struct hostnode *n)
 /* Frees the oldest idle node if there are too many. Called whenever a node
  * becomes idle, so one goes when one comes. */
 static void
-trim_idle(struct hostfs *h)
+hostnode_trim_idle(struct hostfs *h)
 {
     if (h->n_idle > HOSTFS_IDLE)
-        node_free(h, CONTAINER_OF(h->idle.next, struct hostnode, idle));
+        hostnode_node_free(h,
+                           CONTAINER_OF(h->idle.next, struct hostnode, idle));
 }
 
 void
 hostnode_hold(struct hostfs *h, struct hostnode *n)
 {
     n->holds++;
-    take_off_idle(h, n);
+    hostnode_take_off_idle(h, n);
 }
 
 void
 hostnode_release(struct hostfs *h, struct hostnode *n)
 {
     n->holds--;
-    update_idle(h, n);
-    trim_idle(h);
+    hostnode_update_idle(h, n);
+    hostnode_trim_idle(h);
 }
 
 void
@@ -257,8 +259,8 @@ hostnode_free_all(struct hostfs *h)
             CONTAINER_OF(it, struct hostnode, hash)->parent = NULL;
     for (size_t i = 0; i < HOSTFS_BUCKETS; i++)
         while (!list_is_empty(&h->buckets[i]))
-            node_free(h,
-                      CONTAINER_OF(h->buckets[i].next, struct hostnode, hash));
+            hostnode_node_free(
+                h, CONTAINER_OF(h->buckets[i].next, struct hostnode, hash));
 }
 
 /* --- reaching a node */
@@ -266,10 +268,11 @@ hostnode_free_all(struct hostfs *h)
 /* Takes a slot of the cache of descriptors from the directory that was used
  * longest ago. */
 static void
-keep_dir_hfd(struct hostfs *h, struct hostnode *n, OWN int hfd)
+hostnode_keep_dir_hfd(struct hostfs *h, struct hostnode *n, OWN int hfd)
 {
     if (h->n_fds >= HOSTFS_DIR_HFDS)
-        drop_dir_hfd(h, CONTAINER_OF(h->fds.next, struct hostnode, fds));
+        hostnode_drop_dir_hfd(h,
+                              CONTAINER_OF(h->fds.next, struct hostnode, fds));
     n->dir_hfd = hfd;
     list_push_back(&h->fds, &n->fds);
     h->n_fds++;
@@ -278,7 +281,7 @@ keep_dir_hfd(struct hostfs *h, struct hostnode *n, OWN int hfd)
 /* Opens the directory n in its parent, whose descriptor is open. -ENOENT if the
  * name leads to another inode by now. */
 static int
-open_step(struct hostfs *h, struct hostnode *n)
+hostnode_open_step(struct hostfs *h, struct hostnode *n)
 {
     struct stat st;
     int hfd = host_open(n->parent->dir_hfd, n->name, O_PATH | O_DIRECTORY, 0);
@@ -289,7 +292,7 @@ open_step(struct hostfs *h, struct hostnode *n)
         (void)close(hfd);
         return -ENOENT;
     }
-    keep_dir_hfd(h, n, hfd);
+    hostnode_keep_dir_hfd(h, n, hfd);
     return 0;
 }
 
@@ -309,7 +312,7 @@ hostnode_dir_hfd(struct hostfs *h, struct hostnode *n)
     }
     while (at != n) {
         at = at->down;
-        int r = open_step(h, at);
+        int r = hostnode_open_step(h, at);
         if (r < 0)
             return r;
     }
@@ -350,7 +353,7 @@ hostnode_keep(struct hostfs *h, struct hostnode *n)
         return;
     int hfd = hostnode_open(h, n, O_PATH);
     if (hfd >= 0)
-        keep_dir_hfd(h, n, hfd);
+        hostnode_keep_dir_hfd(h, n, hfd);
 }
 
 /* An open file or a descriptor is preferred; by name, the result is compared
@@ -401,13 +404,13 @@ hostnode_attach(struct hostfs *h, struct hostnode *n, struct hostnode *dir,
         return -ENOMEM;
     free(n->name);
     n->name = copy;
-    set_parent(h, n, dir);
+    hostnode_set_parent(h, n, dir);
     return 0;
 }
 
 static int
-look_at(struct hostfs *h, struct hostnode *dir, const char *name,
-        struct stat *ret)
+hostnode_look_at(struct hostfs *h, struct hostnode *dir, const char *name,
+                 struct stat *ret)
 {
     int hfd = hostnode_dir_hfd(h, dir);
 
@@ -426,7 +429,7 @@ hostnode_look_up(struct hostfs *h, struct hostnode *dir, const char *name,
 {
     struct stat st;
 
-    int r = look_at(h, dir, name, &st);
+    int r = hostnode_look_at(h, dir, name, &st);
     if (r < 0)
         return r;
     struct hostnode *n = hostnode_find(h, hostfs_ino(h, st.st_dev, st.st_ino));
@@ -442,11 +445,11 @@ hostnode_look_up(struct hostfs *h, struct hostnode *dir, const char *name,
     r = hostnode_attach(h, n, dir, name);
     if (r < 0) {
         if (is_new)
-            node_free(h, n);
+            hostnode_node_free(h, n);
         return r;
     }
-    update_idle(h, n);
-    trim_idle(h);
+    hostnode_update_idle(h, n);
+    hostnode_trim_idle(h);
     *ret = n;
     return 0;
 }
@@ -456,7 +459,7 @@ hostnode_at(struct hostfs *h, struct hostnode *dir, const char *name)
 {
     struct stat st;
 
-    if (look_at(h, dir, name, &st) < 0)
+    if (hostnode_look_at(h, dir, name, &st) < 0)
         return NULL;
     struct hostnode *n = hostnode_find(h, hostfs_ino(h, st.st_dev, st.st_ino));
     bool is_there = n && hostnode_is(n, &st) && n->parent == dir && n->name &&

@@ -19,7 +19,8 @@
 /* Changes the mode through an opened file, for hosts without fchmodat2. This
  * needs the right to read or write the file. */
 static int
-chmod_by_opening(struct hostfs *h, struct hostnode *n, mode_t mode)
+hostnode_attr_chmod_by_opening(struct hostfs *h, struct hostnode *n,
+                               mode_t mode)
 {
     int hfd = hostnode_open(h, n, O_RDONLY | O_NONBLOCK);
 
@@ -54,7 +55,9 @@ hostnode_chmod(struct hostfs *h, struct hostnode *n, uint32_t mode)
         return hfd;
     r = syscall(SYS_fchmodat2, hfd, "", bits, AT_EMPTY_PATH) < 0 ? -errno : 0;
     (void)close(hfd);
-    return r == -ENOSYS || r == -EPERM ? chmod_by_opening(h, n, bits) : r;
+    return r == -ENOSYS || r == -EPERM
+               ? hostnode_attr_chmod_by_opening(h, n, bits)
+               : r;
 }
 
 /* Owners never change. Setting the owner that is shown already is allowed, and
@@ -88,7 +91,7 @@ hostfs_attr_set_owner(struct hostfs *h, struct hostnode *n,
 /* The file is opened for writing, so the host checks the right to change it.
  * The kind is checked before, because opening a device can have effects. */
 static int
-set_size(struct hostfs *h, struct hostnode *n, uint64_t size)
+hostnode_attr_set_size(struct hostfs *h, struct hostnode *n, uint64_t size)
 {
     struct stat st;
     int r = hostnode_stat(h, n, &st);
@@ -106,7 +109,7 @@ set_size(struct hostfs *h, struct hostnode *n, uint64_t size)
 }
 
 static struct timespec
-hostfs_attr_time_of(int64_t ns, bool is_set)
+hostnode_attr_hostfs_attr_time_of(int64_t ns, bool is_set)
 {
     int64_t s;
     int32_t rest;
@@ -118,12 +121,12 @@ hostfs_attr_time_of(int64_t ns, bool is_set)
 }
 
 static int
-set_times(struct hostfs *h, struct hostnode *n, const struct attr *a,
-          unsigned what)
+hostnode_attr_set_times(struct hostfs *h, struct hostnode *n,
+                        const struct attr *a, unsigned what)
 {
     struct timespec ts[2] = {
-        hostfs_attr_time_of(a->atime_ns, what & ATTR_ATIME),
-        hostfs_attr_time_of(a->mtime_ns, what & ATTR_MTIME)};
+        hostnode_attr_hostfs_attr_time_of(a->atime_ns, what & ATTR_ATIME),
+        hostnode_attr_hostfs_attr_time_of(a->mtime_ns, what & ATTR_MTIME)};
 
     if (!list_is_empty(&n->files)) {
         int hfd = CONTAINER_OF(n->files.next, struct hostopen, link)->hfd;
@@ -147,10 +150,10 @@ hostnode_setattr(struct hostfs *h, struct hostnode *n, const struct attr *a,
     if (what & (ATTR_UID | ATTR_GID))
         r = hostfs_attr_set_owner(h, n, a, what);
     if (r == 0 && what & ATTR_SIZE)
-        r = set_size(h, n, a->size);
+        r = hostnode_attr_set_size(h, n, a->size);
     if (r == 0 && what & ATTR_MODE)
         r = hostnode_chmod(h, n, a->mode);
     if (r == 0 && what & (ATTR_ATIME | ATTR_MTIME))
-        r = set_times(h, n, a, what);
+        r = hostnode_attr_set_times(h, n, a, what);
     return r;
 }

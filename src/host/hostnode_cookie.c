@@ -25,7 +25,7 @@ hostnode_offset(const struct hostnode *dir, uint64_t cookie)
 
 /* Drops the positions of directories that are not open. */
 static void
-forget_idle(struct hostfs *h)
+hostnode_cookie_forget_idle(struct hostfs *h)
 {
     LIST_FOR_EACH(it, &h->idle)
         hostnode_forget_offsets(h, CONTAINER_OF(it, struct hostnode, idle));
@@ -39,7 +39,7 @@ hostnode_begin_offsets(struct hostfs *h, struct hostnode *dir)
 }
 
 static size_t
-larger_cap(const struct hostnode *dir)
+hostnode_cookie_larger_cap(const struct hostnode *dir)
 {
     return dir->cap_offsets ? 2 * dir->cap_offsets : COOKIES_FIRST;
 }
@@ -48,13 +48,14 @@ larger_cap(const struct hostnode *dir)
  * is bounded. If it is short, directories that nobody has open lose theirs
  * first. */
 static int
-grow_offsets(struct hostfs *h, struct hostnode *dir)
+hostnode_cookie_grow_offsets(struct hostfs *h, struct hostnode *dir)
 {
     if (dir->n_offsets < dir->cap_offsets)
         return 0;
-    if (larger_cap(dir) - dir->cap_offsets > HOSTFS_OFFSETS - h->n_offsets)
-        forget_idle(h);
-    size_t cap = larger_cap(dir), more = cap - dir->cap_offsets;
+    if (hostnode_cookie_larger_cap(dir) - dir->cap_offsets >
+        HOSTFS_OFFSETS - h->n_offsets)
+        hostnode_cookie_forget_idle(h);
+    size_t cap = hostnode_cookie_larger_cap(dir), more = cap - dir->cap_offsets;
     if (more > HOSTFS_OFFSETS - h->n_offsets)
         return -ENOMEM;
     int64_t *p = realloc(dir->offsets, cap * sizeof *p);
@@ -87,7 +88,7 @@ hostnode_cookie(struct hostfs *h, struct hostnode *dir, uint64_t last,
     }
     uint64_t next = last < COOKIE_BASE ? 0 : last + 1 - COOKIE_BASE;
     if (next >= dir->n_offsets || dir->offsets[next] != off) {
-        int r = grow_offsets(h, dir);
+        int r = hostnode_cookie_grow_offsets(h, dir);
         if (r < 0)
             return r;
         next = dir->n_offsets++;

@@ -98,7 +98,7 @@ struct file_sink {
 };
 
 static void
-file_sink_put(struct host_sink *s, const char *text, size_t len)
+native_file_sink_put(struct host_sink *s, const char *text, size_t len)
 {
     (void)fwrite(text, 1, len, ((struct file_sink *)s)->file);
 }
@@ -119,7 +119,7 @@ host_sink_open(int hfd, OWN struct host_sink **ret)
         return r;
     }
     setvbuf(f, NULL, _IOLBF, 0);
-    *s = (struct file_sink){{file_sink_put}, f};
+    *s = (struct file_sink){{native_file_sink_put}, f};
     *ret = &s->sink;
     return 0;
 }

@@ -42,7 +42,7 @@ struct tar_writer {
 /* The length counts its own digits: one more digit may be needed because of
  * them. */
 static void
-pax_add(struct buf *b, const char *key, const void *value, size_t len)
+tar_write_pax_add(struct buf *b, const char *key, const void *value, size_t len)
 {
     size_t rest = strlen(key) + len + 3, digits = 1;
 
@@ -54,35 +54,35 @@ pax_add(struct buf *b, const char *key, const void *value, size_t len)
 }
 
 static void
-pax_add_text(struct buf *b, const char *key, const char *value)
+tar_write_pax_add_text(struct buf *b, const char *key, const char *value)
 {
-    pax_add(b, key, value, strlen(value));
+    tar_write_pax_add(b, key, value, strlen(value));
 }
 
 static void
-pax_add_number(struct buf *b, const char *key, int64_t value)
+tar_write_pax_add_number(struct buf *b, const char *key, int64_t value)
 {
     char text[24];
 
     (void)snprintf(text, sizeof text, "%lld", (long long)value);
-    pax_add_text(b, key, text);
+    tar_write_pax_add_text(b, key, text);
 }
 
 /* Writes seconds rounded down, and a fraction that is added to them, also
  * before 1970. libarchive reads it in this way. */
 static void
-pax_add_time(struct buf *b, const char *key, int64_t s, int64_t ns)
+tar_write_pax_add_time(struct buf *b, const char *key, int64_t s, int64_t ns)
 {
     char text[40];
 
     (void)snprintf(text, sizeof text, "%lld.%09d", (long long)s, (int)ns);
-    pax_add_text(b, key, text);
+    tar_write_pax_add_text(b, key, text);
 }
 
 /* --- names */
 
 static bool
-is_ascii(const char *s)
+tar_write_is_ascii(const char *s)
 {
     while (*s && (unsigned char)*s < 0x80)
         s++;
@@ -91,7 +91,7 @@ is_ascii(const char *s)
 
 /* The bytes of the UTF-8 sequence at s, or 0. */
 static size_t
-utf8_len(const unsigned char *s)
+tar_write_utf8_len(const unsigned char *s)
 {
     static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
     size_t n = *s < 0x80   ? 1
@@ -112,10 +112,10 @@ utf8_len(const unsigned char *s)
 }
 
 static bool
-is_utf8(const char *s)
+tar_write_is_utf8(const char *s)
 {
     for (size_t n; *s; s += n)
-        if (!(n = utf8_len((const unsigned char *)s)))
+        if (!(n = tar_write_utf8_len((const unsigned char *)s)))
             return false;
     return true;
 }
@@ -145,7 +145,7 @@ ustar_set_path(struct ustar *h, const char *path)
 /* Writes octal digits and a NUL; 0 for a number that does not fit, whose value
  * is in the PAX header then. */
 static void
-ustar_set_number(char *field, size_t size, int64_t v)
+tar_write_ustar_set_number(char *field, size_t size, int64_t v)
 {
     int64_t max = (INT64_C(1) << (3 * (size - 1))) - 1;
 
@@ -185,11 +185,11 @@ tar_put_pax(struct tar_writer *w)
 {
     struct ustar h = {.name = "PaxHeader", .type = 'x'};
 
-    ustar_set_number(h.mode, sizeof h.mode, 0644);
-    ustar_set_number(h.uid, sizeof h.uid, 0);
-    ustar_set_number(h.gid, sizeof h.gid, 0);
-    ustar_set_number(h.size, sizeof h.size, (int64_t)w->pax.len);
-    ustar_set_number(h.mtime, sizeof h.mtime, 0);
+    tar_write_ustar_set_number(h.mode, sizeof h.mode, 0644);
+    tar_write_ustar_set_number(h.uid, sizeof h.uid, 0);
+    tar_write_ustar_set_number(h.gid, sizeof h.gid, 0);
+    tar_write_ustar_set_number(h.size, sizeof h.size, (int64_t)w->pax.len);
+    tar_write_ustar_set_number(h.mtime, sizeof h.mtime, 0);
     tar_put_header(w, &h);
     buf_add(w->out, w->pax.p, w->pax.len);
     tar_pad(w);
@@ -224,7 +224,7 @@ tar_add_xattrs(struct tar_writer *w, const struct xattrs *x)
             n += (size_t)snprintf(key + n, sizeof key - n,
                                   is_plain ? "%c" : "%%%02X", c);
         }
-        pax_add(&w->pax, key, a.value, a.value_len);
+        tar_write_pax_add(&w->pax, key, a.value, a.value_len);
     }
 }
 
@@ -234,21 +234,22 @@ static void
 tar_add_names(struct tar_writer *w, const struct entry *e, struct ustar *h)
 {
     const char *link = e->hardlink ? e->hardlink : e->target;
-    bool has_link =
-        link && (strlen(link) > sizeof h->linkname || !is_ascii(link));
-    bool has_path =
-        e->is_sparse || !is_ascii(e->path) || !ustar_set_path(h, e->path);
+    bool has_link = link && (strlen(link) > sizeof h->linkname ||
+                             !tar_write_is_ascii(link));
+    bool has_path = e->is_sparse || !tar_write_is_ascii(e->path) ||
+                    !ustar_set_path(h, e->path);
 
-    if ((has_path && !is_utf8(e->path)) || (has_link && !is_utf8(link)))
-        pax_add_text(&w->pax, "hdrcharset", "BINARY");
+    if ((has_path && !tar_write_is_utf8(e->path)) ||
+        (has_link && !tar_write_is_utf8(link)))
+        tar_write_pax_add_text(&w->pax, "hdrcharset", "BINARY");
     if (has_path) {
-        pax_add_text(&w->pax, e->is_sparse ? "GNU.sparse.name" : "path",
-                     e->path);
+        tar_write_pax_add_text(
+            &w->pax, e->is_sparse ? "GNU.sparse.name" : "path", e->path);
         (void)snprintf(h->name, sizeof h->name, "%s",
                        e->is_sparse ? "GNUSparseFile.0/file" : "file");
     }
     if (has_link)
-        pax_add_text(&w->pax, "linkpath", link);
+        tar_write_pax_add_text(&w->pax, "linkpath", link);
     if (link) /* libarchive wants a target here, even if that is cut */
         memcpy(h->linkname, link, strnlen(link, sizeof h->linkname));
 }
@@ -257,13 +258,13 @@ static void
 tar_add_numbers(struct tar_writer *w, const struct entry *e, int64_t size)
 {
     if (size > OCTAL11_MAX)
-        pax_add_number(&w->pax, "size", size);
+        tar_write_pax_add_number(&w->pax, "size", size);
     if (e->uid > OCTAL7_MAX)
-        pax_add_number(&w->pax, "uid", e->uid);
+        tar_write_pax_add_number(&w->pax, "uid", e->uid);
     if (e->gid > OCTAL7_MAX)
-        pax_add_number(&w->pax, "gid", e->gid);
+        tar_write_pax_add_number(&w->pax, "gid", e->gid);
     if (e->mtime_s < 0 || e->mtime_s > OCTAL11_MAX || e->mtime_ns)
-        pax_add_time(&w->pax, "mtime", e->mtime_s, e->mtime_ns);
+        tar_write_pax_add_time(&w->pax, "mtime", e->mtime_s, e->mtime_ns);
 }
 
 /* Adds the map of a file with holes, padded to a block; it ends with an empty
@@ -284,9 +285,9 @@ tar_add_map(struct tar_writer *w, const struct entry *e)
     buf_printf(&w->map, "%lld\n0\n", (long long)e->size);
     while (w->map.len % BLOCK_BYTES && !w->map.error)
         buf_add(&w->map, "", 1);
-    pax_add_text(&w->pax, "GNU.sparse.major", "1");
-    pax_add_text(&w->pax, "GNU.sparse.minor", "0");
-    pax_add_number(&w->pax, "GNU.sparse.realsize", e->size);
+    tar_write_pax_add_text(&w->pax, "GNU.sparse.major", "1");
+    tar_write_pax_add_text(&w->pax, "GNU.sparse.minor", "0");
+    tar_write_pax_add_number(&w->pax, "GNU.sparse.realsize", e->size);
     return (int64_t)(w->map.len + bytes);
 }
 
@@ -316,11 +317,11 @@ tar_begin(struct entry_sink *s, const struct entry *e)
     tar_add_xattrs(w, e->xattrs);
     if (w->pax.len)
         tar_put_pax(w);
-    ustar_set_number(h.mode, sizeof h.mode, e->mode & 07777);
-    ustar_set_number(h.uid, sizeof h.uid, e->uid);
-    ustar_set_number(h.gid, sizeof h.gid, e->gid);
-    ustar_set_number(h.size, sizeof h.size, size);
-    ustar_set_number(h.mtime, sizeof h.mtime, e->mtime_s);
+    tar_write_ustar_set_number(h.mode, sizeof h.mode, e->mode & 07777);
+    tar_write_ustar_set_number(h.uid, sizeof h.uid, e->uid);
+    tar_write_ustar_set_number(h.gid, sizeof h.gid, e->gid);
+    tar_write_ustar_set_number(h.size, sizeof h.size, size);
+    tar_write_ustar_set_number(h.mtime, sizeof h.mtime, e->mtime_s);
     tar_put_header(w, &h);
     if (e->is_sparse)
         buf_add(w->out, w->map.p, w->map.len);

@@ -50,7 +50,7 @@ record_put_inode(struct out *o, uint32_t mount, uint64_t inode)
 }
 
 static void
-get_inode(struct in *i, uint32_t *ret_mount, uint64_t *ret_inode)
+record_get_inode(struct in *i, uint32_t *ret_mount, uint64_t *ret_inode)
 {
     uint64_t v = record_get(i, 8);
 
@@ -90,7 +90,7 @@ record_key_put(const struct record_key *k, uint8_t ret[RECORD_KEY_MAX])
 /* A name that a directory could contain. Rejecting "..", slashes and NULs here
  * means that no later code can be led out of a directory by a record. */
 static bool
-is_name(const char *s, size_t len)
+record_is_name(const char *s, size_t len)
 {
     bool is_dots = (len == 1 || len == 2) && !memcmp(s, "..", len);
 
@@ -114,7 +114,7 @@ record_key_get(const void *key, size_t len, struct record_key *ret)
     struct record_key k = {.type = *start};
     struct in i = {start + 1};
     if (f->inode)
-        get_inode(&i, &k.mount, &k.inode);
+        record_get_inode(&i, &k.mount, &k.inode);
     if (f->inode && !k.inode)
         return -EINVAL;
     k.index = record_get(&i, f->index);
@@ -122,7 +122,7 @@ record_key_get(const void *key, size_t len, struct record_key *ret)
         return -EINVAL;
     k.name = (const char *)i.at;
     k.name_len = len - numbers;
-    if (f->has_name && !is_name(k.name, k.name_len))
+    if (f->has_name && !record_is_name(k.name, k.name_len))
         return -EINVAL;
     *ret = k;
     return 0;
@@ -152,7 +152,7 @@ record_inode_put(const struct record_inode *r, uint8_t ret[RECORD_FIXED_MAX])
 /* Returns the range of sizes that inodes of a kind can have. Returns false for
  * devices and unknown kinds, which no record describes. */
 static bool
-sizes_of(uint32_t mode, uint64_t *ret_min, uint64_t *ret_max)
+record_sizes_of(uint32_t mode, uint64_t *ret_min, uint64_t *ret_max)
 {
     static const struct {
         uint32_t kind;
@@ -190,7 +190,7 @@ record_inode_get(const void *value, size_t len, struct record_inode *ret)
     r.atime_ns = (int64_t)record_get(&i, 8);
     r.mtime_ns = (int64_t)record_get(&i, 8);
     r.ctime_ns = (int64_t)record_get(&i, 8);
-    if (!sizes_of(r.mode, &min, &max) || r.size < min || r.size > max)
+    if (!record_sizes_of(r.mode, &min, &max) || r.size < min || r.size > max)
         return -EINVAL;
     *ret = r;
     return 0;
@@ -253,7 +253,8 @@ record_place_get(const void *value, size_t len, struct record_place *ret)
     r.dir = record_get(&i, 8);
     r.name = (const char *)i.at;
     r.name_len = len - 8;
-    if (!r.dir || r.dir >= RECORD_INODE_MAX || !is_name(r.name, r.name_len))
+    if (!r.dir || r.dir >= RECORD_INODE_MAX ||
+        !record_is_name(r.name, r.name_len))
         return -EINVAL;
     *ret = r;
     return 0;
@@ -285,7 +286,7 @@ record_file_get(const void *value, size_t len, struct record_file *ret)
     r.cloexec = word & 1;
     r.same_as = (uint32_t)((word & ~FILE_CLOSED) >> 1);
     r.is_closed = word & FILE_CLOSED;
-    get_inode(&i, &r.mount, &r.inode);
+    record_get_inode(&i, &r.mount, &r.inode);
     r.pos = record_get(&i, 8);
     if (r.pos > INT64_MAX)
         return -EINVAL;
@@ -409,7 +410,7 @@ record_is_shells(enum record_fact f)
 }
 
 static int
-check_fact(const struct record_key *k, const void *value, size_t len)
+record_check_fact(const struct record_key *k, const void *value, size_t len)
 {
     enum record_fact f = record_fact_of(k);
     struct record_shell shell;
@@ -422,7 +423,7 @@ check_fact(const struct record_key *k, const void *value, size_t len)
 /* A file that shares its description names a lower descriptor. Descriptors are
  * restored in ascending order, so the lower one is there by then. */
 static int
-check_file(const struct record_key *k, const void *value, size_t len)
+record_check_file(const struct record_key *k, const void *value, size_t len)
 {
     struct record_file f;
 
@@ -441,7 +442,7 @@ record_check_command(const struct record_key *k, const void *value, size_t len)
 }
 
 static int
-check_inode(const struct record_key *k, const void *value, size_t len)
+record_check_inode(const struct record_key *k, const void *value, size_t len)
 {
     struct record_inode r;
 
@@ -459,7 +460,7 @@ record_check_name(const struct record_key *k, const void *value, size_t len)
 }
 
 static int
-check_attrs(const struct record_key *k, const void *value, size_t len)
+record_check_attrs(const struct record_key *k, const void *value, size_t len)
 {
     struct record_attr a;
     size_t at = 0;
@@ -472,7 +473,7 @@ check_attrs(const struct record_key *k, const void *value, size_t len)
 }
 
 static int
-check_place(const struct record_key *k, const void *value, size_t len)
+record_check_place(const struct record_key *k, const void *value, size_t len)
 {
     struct record_place r;
 
@@ -481,7 +482,7 @@ check_place(const struct record_key *k, const void *value, size_t len)
 }
 
 static int
-check_page(const struct record_key *k, const void *value, size_t len)
+record_check_page(const struct record_key *k, const void *value, size_t len)
 {
     (void)k;
     (void)value;
@@ -489,7 +490,7 @@ check_page(const struct record_key *k, const void *value, size_t len)
 }
 
 static int
-check_block(const struct record_key *k, const void *value, size_t len)
+record_check_block(const struct record_key *k, const void *value, size_t len)
 {
     (void)k;
     (void)value;
@@ -502,27 +503,27 @@ static const struct form *
 form_of(unsigned type)
 {
     static const struct form forms[] = {
-        [RECORD_FACT] = {.has_name = true, .check = check_fact},
+        [RECORD_FACT] = {.has_name = true, .check = record_check_fact},
         [RECORD_FILE] = {.index = 4,
                          .index_min = FD_MIN,
                          .index_end = RECORD_FD_MAX,
-                         .check = check_file},
+                         .check = record_check_file},
         [RECORD_COMMAND] = {.index = 8,
                             .index_end = RECORD_INODE_MAX,
                             .check = record_check_command},
-        [RECORD_INODE] = {.inode = 8, .check = check_inode},
+        [RECORD_INODE] = {.inode = 8, .check = record_check_inode},
         [RECORD_NAME] = {.inode = 8,
                          .has_name = true,
                          .check = record_check_name},
         [RECORD_PAGE] = {.index = 4,
                          .index_end = RECORD_PAGE_MAX,
-                         .check = check_page},
-        [RECORD_ATTRS] = {.inode = 8, .check = check_attrs},
-        [RECORD_PLACE] = {.inode = 8, .check = check_place},
+                         .check = record_check_page},
+        [RECORD_ATTRS] = {.inode = 8, .check = record_check_attrs},
+        [RECORD_PLACE] = {.inode = 8, .check = record_check_place},
         [RECORD_BLOCK] = {.inode = 8,
                           .index = 8,
                           .index_end = RECORD_BYTES_MAX / RECORD_BLOCK_BYTES,
-                          .check = check_block},
+                          .check = record_check_block},
     };
 
     return type < sizeof forms / sizeof *forms && forms[type].check

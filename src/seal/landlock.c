@@ -56,7 +56,7 @@ landlock_version(void)
 
 /* Returns the rights if this version knows them. */
 static uint64_t
-since(int version, int first, uint64_t rights)
+landlock_since(int version, int first, uint64_t rights)
 {
     return version >= first ? rights : 0;
 }
@@ -64,19 +64,19 @@ since(int version, int first, uint64_t rights)
 /* Returns all rights to change something: writing, and the range from removing
  * to creating. */
 static uint64_t
-changes(int version)
+landlock_changes(int version)
 {
     uint64_t rights = FS_WRITE_FILE;
 
     for (uint64_t r = FS_REMOVE_DIR; r <= FS_MAKE_SYM; r <<= 1)
         rights |= r;
-    return rights | since(version, 2, FS_REFER) |
-           since(version, 3, FS_TRUNCATE);
+    return rights | landlock_since(version, 2, FS_REFER) |
+           landlock_since(version, 3, FS_TRUNCATE);
 }
 
 /* Returns the size of the structure that a version knows. */
 static size_t
-ruleset_size(int version)
+landlock_ruleset_size(int version)
 {
     if (version >= SCOPE_VERSION)
         return sizeof(struct ruleset);
@@ -87,20 +87,20 @@ ruleset_size(int version)
 static int
 ruleset_new(const struct ruleset *set, int version)
 {
-    long hfd =
-        syscall(SYS_landlock_create_ruleset, set, ruleset_size(version), 0);
+    long hfd = syscall(SYS_landlock_create_ruleset, set,
+                       landlock_ruleset_size(version), 0);
 
     return hfd < 0 ? -errno : (int)hfd;
 }
 
 static int
-restrict_self(int ruleset_hfd)
+landlock_restrict_self(int ruleset_hfd)
 {
     return syscall(SYS_landlock_restrict_self, ruleset_hfd, 0) < 0 ? -errno : 0;
 }
 
 static int
-allow(int ruleset_hfd, const char *path, uint64_t rights)
+landlock_allow(int ruleset_hfd, const char *path, uint64_t rights)
 {
     CLEANUP(hfd_closep) int hfd = open(path, O_PATH | O_CLOEXEC);
     struct path_rule rule = {rights, hfd};
@@ -120,9 +120,9 @@ landlock_restrict(const char *const *writable)
 {
     int version = landlock_version(), r = 0;
     const struct ruleset set = {
-        .fs = changes(version),
-        .scoped =
-            since(version, SCOPE_VERSION, SCOPE_ABSTRACT_UNIX | SCOPE_SIGNAL)};
+        .fs = landlock_changes(version),
+        .scoped = landlock_since(version, SCOPE_VERSION,
+                                 SCOPE_ABSTRACT_UNIX | SCOPE_SIGNAL)};
 
     if (!version)
         return 0;
@@ -130,8 +130,8 @@ landlock_restrict(const char *const *writable)
     if (hfd < 0)
         return hfd;
     for (; *writable && r == 0; writable++)
-        r = allow(hfd, *writable, set.fs);
-    return r < 0 ? r : restrict_self(hfd);
+        r = landlock_allow(hfd, *writable, set.fs);
+    return r < 0 ? r : landlock_restrict_self(hfd);
 }
 
 /* All rights are handled and no rule allows any, so every opening of a file
@@ -141,14 +141,15 @@ landlock_nothing(void)
 {
     int version = landlock_version();
     const struct ruleset set = {
-        .fs = FS_ALL_1 | since(version, 2, FS_REFER) |
-              since(version, 3, FS_TRUNCATE) | since(version, 5, FS_IOCTL_DEV),
-        .net = since(version, 4, NET_ALL),
-        .scoped =
-            since(version, SCOPE_VERSION, SCOPE_ABSTRACT_UNIX | SCOPE_SIGNAL)};
+        .fs = FS_ALL_1 | landlock_since(version, 2, FS_REFER) |
+              landlock_since(version, 3, FS_TRUNCATE) |
+              landlock_since(version, 5, FS_IOCTL_DEV),
+        .net = landlock_since(version, 4, NET_ALL),
+        .scoped = landlock_since(version, SCOPE_VERSION,
+                                 SCOPE_ABSTRACT_UNIX | SCOPE_SIGNAL)};
 
     if (!version)
         return 0;
     CLEANUP(hfd_closep) int hfd = ruleset_new(&set, version);
-    return hfd < 0 ? hfd : restrict_self(hfd);
+    return hfd < 0 ? hfd : landlock_restrict_self(hfd);
 }

@@ -52,7 +52,7 @@ static const struct {
 /* CLONE_THREAD does nothing for a process with one thread, and fails with
  * EINVAL for one with several. Another thread would keep its capabilities. */
 static int
-check_threads(void)
+seal_check_threads(void)
 {
     if (!unshare(CLONE_THREAD)) /* does nothing, with one thread only */
         return 0;
@@ -72,7 +72,7 @@ seal_offer_to_oom_killer(void)
 }
 
 static int
-leave_mounts(void)
+seal_leave_mounts(void)
 {
     return unshare(CLONE_NEWNS) < 0 ? -errno : 0;
 }
@@ -81,7 +81,7 @@ leave_mounts(void)
  * with pivot_root(".", ".") needs no directory for the old one, which is then
  * unmounted. */
 static int
-enter_empty_root(void)
+seal_enter_empty_root(void)
 {
     if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
         mount("tmpfs", STAGE, "tmpfs",
@@ -94,7 +94,7 @@ enter_empty_root(void)
 }
 
 static int
-lower_rlimits(void)
+seal_lower_rlimits(void)
 {
     for (size_t i = 0; i < sizeof rlimits / sizeof *rlimits; i++)
         privileges_lower_rlimit(rlimits[i].what, rlimits[i].value);
@@ -102,7 +102,7 @@ lower_rlimits(void)
 }
 
 static int
-refuse_growing_files(void)
+seal_refuse_growing_files(void)
 {
     privileges_lower_rlimit(RLIMIT_FSIZE, 0);
     return 0;
@@ -111,7 +111,7 @@ refuse_growing_files(void)
 /* EINVAL: the user namespace maps no other user, because the supervisor is not
  * root. The process then keeps its parent's user. */
 static int
-become_user(void)
+seal_become_user(void)
 {
     (void)setgroups(0, NULL);
     if (setresgid(JAIL_UID, JAIL_UID, JAIL_UID) < 0 && errno != EINVAL)
@@ -124,7 +124,7 @@ become_user(void)
 /* A process that is not dumpable cannot be traced or read through /proc by
  * others of the same user. */
 static int
-stay_with_parent(void)
+seal_stay_with_parent(void)
 {
     if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0 ||
         prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0)
@@ -135,7 +135,7 @@ stay_with_parent(void)
 /* A second barrier beside the filter's rule for mprotect, in kernels since 6.3.
  * EINVAL: the kernel does not have it. */
 static int
-refuse_code(void)
+seal_refuse_code(void)
 {
     if (prctl(PR_SET_MDWE, PR_MDWE_REFUSE_EXEC_GAIN, 0, 0, 0) < 0 &&
         errno != EINVAL)
@@ -144,19 +144,19 @@ refuse_code(void)
 }
 
 static int
-filter_calls(void)
+seal_filter_calls(void)
 {
     return seccomp_load(&worker_calls);
 }
 
 static int
-filter_calls_but_code(void)
+seal_filter_calls_but_code(void)
 {
     return seccomp_load(&compiling_worker_calls);
 }
 
 static int
-filter_calls_of_compiler(void)
+seal_filter_calls_of_compiler(void)
 {
     return seccomp_load(&compiler_calls);
 }
@@ -169,21 +169,21 @@ static const struct {
     int (*take)(void);
     unsigned who;
 } steps[] = {
-    {"threads", check_threads, ALL},
+    {"threads", seal_check_threads, ALL},
     {"oom_score_adj", seal_offer_to_oom_killer, WORKER | COMPILING},
-    {"mounts", leave_mounts, COMPILER},
-    {"empty root", enter_empty_root, ALL},
-    {"resource limits", lower_rlimits, ALL},
-    {"file size", refuse_growing_files, WORKER | COMPILING},
+    {"mounts", seal_leave_mounts, COMPILER},
+    {"empty root", seal_enter_empty_root, ALL},
+    {"resource limits", seal_lower_rlimits, ALL},
+    {"file size", seal_refuse_growing_files, WORKER | COMPILING},
     {"capability bounds", privileges_bound, ALL},
-    {"user", become_user, ALL},
+    {"user", seal_become_user, ALL},
     {"capabilities", privileges_drop, ALL},
-    {"death signal", stay_with_parent, ALL},
-    {"executable memory", refuse_code, ALL},
+    {"death signal", seal_stay_with_parent, ALL},
+    {"executable memory", seal_refuse_code, ALL},
     {"Landlock", landlock_nothing, ALL},
-    {"seccomp", filter_calls, WORKER},
-    {"seccomp", filter_calls_but_code, COMPILING},
-    {"seccomp", filter_calls_of_compiler, COMPILER},
+    {"seccomp", seal_filter_calls, WORKER},
+    {"seccomp", seal_filter_calls_but_code, COMPILING},
+    {"seccomp", seal_filter_calls_of_compiler, COMPILER},
 };
 
 static int

@@ -17,7 +17,7 @@ chunk_min_size(size_t a, size_t b)
  * two with the head of the chunk, from 128 bytes on. Small files cost little,
  * and a file that grows is copied a few times only. */
 static size_t
-cap_for(size_t need)
+chunk_cap_for(size_t need)
 {
     size_t total = 128;
 
@@ -106,7 +106,7 @@ chunk_write(struct chunk **at, size_t off, const void *buf, size_t len,
 
     if (!c || c->is_foreign || end > c->cap || !shared_is_single(&c->ref)) {
         size_t need = c && c->cap > end ? c->cap : end;
-        need = cap_for(need > cap ? need : cap);
+        need = chunk_cap_for(need > cap ? need : cap);
         struct chunk *n = chunk_copy(c, off, end, need);
         if (!n)
             return -ENOMEM;
@@ -122,7 +122,7 @@ chunk_write(struct chunk **at, size_t off, const void *buf, size_t len,
 /* Replaces the chunk by a shorter one over the same foreign memory. Nothing is
  * copied, and the block still costs no quota. */
 static int
-foreign_cut(struct chunk **at, size_t len)
+chunk_foreign_cut(struct chunk **at, size_t len)
 {
     struct chunk *n = chunk_new_foreign((*at)->data, len);
     if (!n)
@@ -151,10 +151,10 @@ chunk_zero(struct chunk **at, size_t off, size_t len)
         return 0;
     size_t end = chunk_min_size(off + len, c->cap);
     if (c->is_foreign && end == c->cap)
-        return foreign_cut(at, off);
+        return chunk_foreign_cut(at, off);
 
     bool is_cut = end == c->cap, is_uncharged = c->is_uncharged && is_cut;
-    size_t cap = is_cut ? chunk_min_size(cap_for(off), c->cap) : c->cap;
+    size_t cap = is_cut ? chunk_min_size(chunk_cap_for(off), c->cap) : c->cap;
     if (c->is_foreign || cap < c->cap || !shared_is_single(&c->ref)) {
         struct chunk *n = chunk_copy(c, off, end, cap);
         if (!n)

@@ -75,7 +75,7 @@ dir_base_of(uint32_t n_buckets)
  * are already split and use k + 1 bits of the hash; the others below 2^k still
  * use k bits. A number that is not yet a bucket loses its highest bit. */
 static uint32_t
-bucket_index(const struct dir *d, uint32_t hash)
+dir_bucket_index(const struct dir *d, uint32_t hash)
 {
     if (d->n_buckets <= 1)
         return 0;
@@ -86,9 +86,10 @@ bucket_index(const struct dir *d, uint32_t hash)
 
 /* A small directory has one bucket, whatever the hash is. */
 static uint32_t
-bucket_index_of(const struct dir *d, struct name name)
+dir_bucket_index_of(const struct dir *d, struct name name)
 {
-    return d->n_buckets <= 1 ? 0 : bucket_index(d, name_hash(d->seed, name));
+    return d->n_buckets <= 1 ? 0
+                             : dir_bucket_index(d, name_hash(d->seed, name));
 }
 
 static struct bucket *
@@ -113,7 +114,7 @@ const struct dir_entry *
 dir_find(const struct dir *d, struct name name)
 {
     uint32_t hash = name_hash(d->seed, name);
-    struct bucket *b = bucket_find(d, bucket_index(d, hash));
+    struct bucket *b = bucket_find(d, dir_bucket_index(d, hash));
     struct bucket_slot *s = bucket_lookup(b, hash, name);
 
     return s ? s->entry : NULL;
@@ -159,11 +160,11 @@ bucket_unshare(struct dir *d, uint32_t index, uint32_t room)
 
 /* -ENOMEM. */
 static int
-bucket_add(struct dir *d, struct dir_entry *e)
+dir_bucket_add(struct dir *d, struct dir_entry *e)
 {
     const struct name name = {e->name, e->len};
     uint32_t hash = name_hash(d->seed, name);
-    struct bucket *b = bucket_unshare(d, bucket_index(d, hash), 1);
+    struct bucket *b = bucket_unshare(d, dir_bucket_index(d, hash), 1);
 
     if (!b)
         return -ENOMEM;
@@ -235,7 +236,7 @@ dir_reseed(struct dir *d, uint64_t seed)
 
     for (uint64_t seq = 0;
          r == 0 && (e = (struct dir_entry *)radix_next(&d->order, &seq)); seq++)
-        r = bucket_add(&now, e);
+        r = dir_bucket_add(&now, e);
     radix_fini(r == 0 ? &d->buckets : &now.buckets, &plain_ops);
     if (r < 0)
         return r;
@@ -277,7 +278,7 @@ dir_insert_at(struct dir *d, uint64_t seed, struct name name, uint64_t ino,
     if (radix_set(&d->order, &plain_ops, e->seq, &e->ref, NULL) < 0)
         return -ENOMEM;
 
-    if (bucket_add(d, e) < 0) {
+    if (dir_bucket_add(d, e) < 0) {
         (void)radix_remove(&d->order, &plain_ops, e->seq, NULL);
         return -ENOMEM;
     }
@@ -324,7 +325,7 @@ entry_unshare(struct shared **at)
 int
 dir_unshare(struct dir *d, struct name name, struct dir_entry **ret)
 {
-    uint32_t hash = name_hash(d->seed, name), index = bucket_index(d, hash);
+    uint32_t hash = name_hash(d->seed, name), index = dir_bucket_index(d, hash);
 
     if (!bucket_lookup(bucket_find(d, index), hash, name))
         return -ENOENT;
@@ -348,7 +349,8 @@ dir_unshare(struct dir *d, struct name name, struct dir_entry **ret)
 void
 dir_remove(struct dir *d, struct dir_entry *owned)
 {
-    uint32_t index = bucket_index_of(d, (struct name){owned->name, owned->len});
+    uint32_t index =
+        dir_bucket_index_of(d, (struct name){owned->name, owned->len});
     struct bucket *b = bucket_find(d, index);
 
     assert(b);

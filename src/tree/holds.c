@@ -15,7 +15,7 @@ holds_fini(struct holds *h)
 }
 
 static size_t
-home_of(const struct holds *h, uint64_t ino)
+holds_home_of(const struct holds *h, uint64_t ino)
 {
     return (size_t)((ino * UINT64_C(0x9E3779B97F4A7C15)) >> 20) & (h->cap - 1);
 }
@@ -25,7 +25,7 @@ home_of(const struct holds *h, uint64_t ino)
 static struct hold *
 holds_slot_of(const struct holds *h, uint64_t ino)
 {
-    size_t i = home_of(h, ino);
+    size_t i = holds_home_of(h, ino);
 
     while (h->v[i].ino && h->v[i].ino != ino)
         i = (i + 1) & (h->cap - 1);
@@ -84,7 +84,7 @@ holds_remove(struct holds *h, struct hold *hold)
     h->n--;
     h->n_orphans -= hold->is_orphan;
     for (size_t i = (gap + 1) & mask; h->v[i].ino; i = (i + 1) & mask) {
-        size_t home = home_of(h, h->v[i].ino);
+        size_t home = holds_home_of(h, h->v[i].ino);
         if (((i - home) & mask) >= ((i - gap) & mask)) {
             h->v[gap] = h->v[i];
             gap = i;

@@ -22,7 +22,7 @@ struct image_place {
 /* Reports an error of the tree that is the fault of the entry; -ENOMEM and
  * -ENOSPC are not. */
 static int
-refuse_errno(struct indexer *x, const char *path, int r)
+image_entry_refuse_errno(struct indexer *x, const char *path, int r)
 {
     if (r == -ENOMEM || r == -ENOSPC)
         return r;
@@ -78,8 +78,8 @@ image_check_path(struct indexer *x, const char *path)
 
 /* Finds the directory that `path` is in, and its last component. */
 static int
-find_place(struct indexer *x, const char *path, bool make,
-           struct image_place *ret)
+image_entry_find_place(struct indexer *x, const char *path, bool make,
+                       struct image_place *ret)
 {
     struct image_place at = {.dir = TREE_ROOT};
     int r = image_check_path(x, path);
@@ -94,7 +94,7 @@ find_place(struct indexer *x, const char *path, bool make,
         if (at.name.len)
             r = image_entry_step_into(x, &at.dir, at.name, make);
         if (r < 0)
-            return refuse_errno(x, path, r);
+            return image_entry_refuse_errno(x, path, r);
         at.name = name;
     }
     *ret = at;
@@ -103,7 +103,7 @@ find_place(struct indexer *x, const char *path, bool make,
 
 /* The inode at a place, or 0. */
 static uint64_t
-ino_at(const struct indexer *x, const struct image_place *at)
+image_entry_ino_at(const struct indexer *x, const struct image_place *at)
 {
     uint64_t ino;
 
@@ -116,9 +116,10 @@ ino_at(const struct indexer *x, const struct image_place *at)
  * wins. An image only replaces files and empty directories; a layer may replace
  * a whole subtree. */
 static int
-clear_place(struct indexer *x, const struct image_place *at, const char *path)
+image_entry_clear_place(struct indexer *x, const struct image_place *at,
+                        const char *path)
 {
-    uint64_t ino = ino_at(x, at);
+    uint64_t ino = image_entry_ino_at(x, at);
     if (!ino)
         return 0;
     if (!at->name.len)
@@ -128,12 +129,12 @@ clear_place(struct indexer *x, const struct image_place *at, const char *path)
                         : tree_unlink(x->tree, at->dir, at->name,
                                       is_dir ? UNLINK_DIR : 0,
                                       image_entry_time_of(x, at->dir));
-    return r < 0 ? refuse_errno(x, path, r) : 0;
+    return r < 0 ? image_entry_refuse_errno(x, path, r) : 0;
 }
 
 /* Owner, mode and times of the entry. */
 static int
-read_attr(struct indexer *x, const char *path, struct attr *ret)
+image_entry_read_attr(struct indexer *x, const char *path, struct attr *ret)
 {
     const struct entry *e = &x->entry;
 
@@ -153,7 +154,7 @@ read_attr(struct indexer *x, const char *path, struct attr *ret)
 }
 
 static int
-set_attr(struct indexer *x, uint64_t ino, const struct attr *a)
+image_entry_set_attr(struct indexer *x, uint64_t ino, const struct attr *a)
 {
     return tree_setattr(
         x->tree, ino, a,
@@ -164,7 +165,7 @@ set_attr(struct indexer *x, uint64_t ino, const struct attr *a)
  * a root image stays in the mapped tar. Layers are copied, because their source
  * goes. */
 static int
-add_piece(struct indexer *x, uint64_t ino, struct piece b)
+image_entry_add_piece(struct indexer *x, uint64_t ino, struct piece b)
 {
     if (!x->is_layer && b.is_lasting && b.at % CHUNK_BYTES == 0)
         return tree_map(x->tree, ino, b.at, b.p, b.len);
@@ -181,7 +182,7 @@ add_piece(struct indexer *x, uint64_t ino, struct piece b)
 
 /* tree_truncate sets the size, as the last bytes of a file may be a hole. */
 static int
-add_content(struct indexer *x, uint64_t ino, const char *path)
+image_entry_add_content(struct indexer *x, uint64_t ino, const char *path)
 {
     int64_t size = x->entry.size;
     struct piece b;
@@ -192,19 +193,19 @@ add_content(struct indexer *x, uint64_t ino, const char *path)
     while ((r = x->from->read(x->from, &b)) > 0) {
         if (b.at > (uint64_t)size || b.len > (uint64_t)size - b.at)
             return image_refuse(x, "%.100s: content beyond its size", path);
-        r = add_piece(x, ino, b);
+        r = image_entry_add_piece(x, ino, b);
         if (r < 0)
-            return refuse_errno(x, path, r);
+            return image_entry_refuse_errno(x, path, r);
     }
     if (r < 0)
         return r;
     r = tree_truncate(x->tree, ino, (uint64_t)size, 0);
-    return r < 0 ? refuse_errno(x, path, r) : 0;
+    return r < 0 ? image_entry_refuse_errno(x, path, r) : 0;
 }
 
 /* Replaces all extended attributes by those of the entry. */
 static int
-set_xattrs(struct indexer *x, uint64_t ino)
+image_entry_set_xattrs(struct indexer *x, uint64_t ino)
 {
     const struct xattrs *new = x->entry.xattrs;
     struct xattrs *copy = NULL;
@@ -219,30 +220,30 @@ set_xattrs(struct indexer *x, uint64_t ino)
 /* An existing directory keeps its entries and gets the new attributes: archives
  * may list a directory after its files. */
 static int
-add_directory(struct indexer *x, const struct image_place *at, const char *path,
-              const struct attr *a)
+image_entry_add_directory(struct indexer *x, const struct image_place *at,
+                          const char *path, const struct attr *a)
 {
-    uint64_t ino = ino_at(x, at);
+    uint64_t ino = image_entry_ino_at(x, at);
     int r = 0;
 
     if (!ino || !inode_is_dir(tree_find(x->tree, ino))) {
-        r = clear_place(x, at, path);
+        r = image_entry_clear_place(x, at, path);
         if (r < 0)
             return r;
         r = tree_create(x->tree, at->dir, at->name, a,
                         image_entry_time_of(x, at->dir), &ino);
     }
     if (!r)
-        r = set_attr(x, ino, a);
+        r = image_entry_set_attr(x, ino, a);
     if (!r)
-        r = set_xattrs(x, ino);
-    return r < 0 ? refuse_errno(x, path, r) : 0;
+        r = image_entry_set_xattrs(x, ino);
+    return r < 0 ? image_entry_refuse_errno(x, path, r) : 0;
 }
 
 /* The mode of a symbolic link is always 0777, as on Linux. */
 static int
-add_symlink(struct indexer *x, const struct image_place *at, const char *path,
-            const struct attr *a)
+image_entry_add_symlink(struct indexer *x, const struct image_place *at,
+                        const char *path, const struct attr *a)
 {
     const char *target = x->entry.target;
     uint64_t ino;
@@ -252,58 +253,58 @@ add_symlink(struct indexer *x, const struct image_place *at, const char *path,
     int r = tree_symlink(x->tree, at->dir, at->name, target, strlen(target), a,
                          image_entry_time_of(x, at->dir), &ino);
     if (r < 0)
-        return refuse_errno(x, path, r);
+        return image_entry_refuse_errno(x, path, r);
     struct attr all = *a;
     all.mode = 0777;
-    r = set_attr(x, ino, &all);
-    return r < 0 ? refuse_errno(x, path, r) : 0;
+    r = image_entry_set_attr(x, ino, &all);
+    return r < 0 ? image_entry_refuse_errno(x, path, r) : 0;
 }
 
 static int
-add_file(struct indexer *x, const struct image_place *at, const char *path,
-         const struct attr *a)
+image_entry_add_file(struct indexer *x, const struct image_place *at,
+                     const char *path, const struct attr *a)
 {
     uint64_t ino;
 
     int r = tree_create(x->tree, at->dir, at->name, a,
                         image_entry_time_of(x, at->dir), &ino);
     if (r < 0)
-        return refuse_errno(x, path, r);
-    r = S_ISREG(a->mode) ? add_content(x, ino, path) : 0;
+        return image_entry_refuse_errno(x, path, r);
+    r = S_ISREG(a->mode) ? image_entry_add_content(x, ino, path) : 0;
     if (r < 0)
         return r;
-    r = set_attr(x, ino, a);
+    r = image_entry_set_attr(x, ino, a);
     if (r == 0 && S_ISREG(a->mode))
-        r = set_xattrs(x, ino);
-    return r < 0 ? refuse_errno(x, path, r) : 0;
+        r = image_entry_set_xattrs(x, ino);
+    return r < 0 ? image_entry_refuse_errno(x, path, r) : 0;
 }
 
 /* The target must be there already, as tar requires it. A further name would
  * set the ctime of the file to that of the directory; it is set back to the
  * time of the entry. */
 static int
-add_hardlink(struct indexer *x, const struct image_place *at, const char *path,
-             const char *target)
+image_entry_add_hardlink(struct indexer *x, const struct image_place *at,
+                         const char *path, const char *target)
 {
     struct image_place to = {0};
 
-    int r = find_place(x, target, false, &to);
+    int r = image_entry_find_place(x, target, false, &to);
     if (r < 0)
         return r;
-    uint64_t ino = ino_at(x, &to);
+    uint64_t ino = image_entry_ino_at(x, &to);
     if (!ino || inode_is_dir(tree_find(x->tree, ino)))
         return image_refuse(x, "%.80s: hard link to %.80s, which is not a file",
                             path, target);
-    if (ino == ino_at(x, at))
+    if (ino == image_entry_ino_at(x, at))
         return 0;
     int64_t ctime_ns = image_entry_time_of(x, ino);
-    r = clear_place(x, at, path);
+    r = image_entry_clear_place(x, at, path);
     if (r < 0)
         return r;
     r = tree_link(x->tree, at->dir, at->name, ino,
                   image_entry_time_of(x, at->dir));
     if (r < 0)
-        return refuse_errno(x, path, r);
+        return image_entry_refuse_errno(x, path, r);
     struct attr none = {0};
     return tree_setattr(x->tree, ino, &none, 0, ctime_ns);
 }
@@ -316,21 +317,21 @@ image_add_entry(struct indexer *x)
     struct image_place at = {0};
     struct attr a = {0};
 
-    int r = find_place(x, path, true, &at);
+    int r = image_entry_find_place(x, path, true, &at);
     if (!r)
-        r = read_attr(x, path, &a);
+        r = image_entry_read_attr(x, path, &a);
     if (r)
         return r;
     if (hardlink)
-        return add_hardlink(x, &at, path, hardlink);
+        return image_entry_add_hardlink(x, &at, path, hardlink);
     if (S_ISDIR(a.mode))
-        return add_directory(x, &at, path, &a);
+        return image_entry_add_directory(x, &at, path, &a);
     if (!S_ISREG(a.mode) && !S_ISLNK(a.mode) && !S_ISFIFO(a.mode))
         return image_refuse(x, "%.100s: a device, or an unknown kind of file",
                             path);
-    r = clear_place(x, &at, path);
+    r = image_entry_clear_place(x, &at, path);
     if (r < 0)
         return r;
-    return S_ISLNK(a.mode) ? add_symlink(x, &at, path, &a)
-                           : add_file(x, &at, path, &a);
+    return S_ISLNK(a.mode) ? image_entry_add_symlink(x, &at, path, &a)
+                           : image_entry_add_file(x, &at, path, &a);
 }

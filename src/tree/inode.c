@@ -35,12 +35,12 @@ inode_content_free(struct shared *s, struct free_list *g)
 }
 
 static bool
-content_weighs(const struct shared *s)
+inode_content_weighs(const struct shared *s)
 {
     return !((const struct chunk *)s)->is_uncharged;
 }
 
-const struct radix_ops content_ops = {inode_content_free, content_weighs};
+const struct radix_ops content_ops = {inode_content_free, inode_content_weighs};
 
 struct inode *
 inode_new(uint32_t mode, int64_t now_ns)
@@ -85,7 +85,7 @@ inode_slack(const struct inode *i, uint64_t size)
     if (!tail || inode_is_dir(i))
         return 0;
     const struct shared *s = radix_find(&i->chunks, size / CHUNK_BYTES);
-    return s && content_weighs(s) ? CHUNK_BYTES - tail : 0;
+    return s && inode_content_weighs(s) ? CHUNK_BYTES - tail : 0;
 }
 
 uint64_t

@@ -34,7 +34,7 @@ layer_read_last_name(const char *path)
 }
 
 static bool
-is_whiteout(struct name n)
+layer_read_is_whiteout(struct name n)
 {
     return n.len >= strlen(WHITEOUT) &&
            !memcmp(n.s, WHITEOUT, strlen(WHITEOUT));
@@ -47,7 +47,7 @@ name_is(struct name n, const char *s)
 }
 
 static bool
-is_manifest(const struct layer_reader *l, const char *path)
+layer_read_is_manifest(const struct layer_reader *l, const char *path)
 {
     return l->manifest && !strcmp(path, l->manifest->name);
 }
@@ -61,7 +61,7 @@ is_manifest(const struct layer_reader *l, const char *path)
  * is empty, the walk returns to its parent. Every step removes an entry or
  * descends, so the walk ends. */
 static int
-empty_dir(struct tree *t, uint64_t top)
+layer_read_empty_dir(struct tree *t, uint64_t top)
 {
     uint64_t at = top;
     int r = 0;
@@ -100,7 +100,7 @@ layer_remove(struct tree *t, uint64_t dir, struct name name)
         return r == -ENOENT ? 0 : r;
     bool is_dir = inode_is_dir(tree_find(t, ino));
     if (is_dir)
-        r = empty_dir(t, ino);
+        r = layer_read_empty_dir(t, ino);
     int64_t time_ns = tree_find(t, dir)->mtime_ns;
     return r < 0 ? r
                  : tree_unlink(t, dir, name, is_dir ? UNLINK_DIR : 0, time_ns);
@@ -128,7 +128,7 @@ layer_read_find_dir(const struct tree *t, const char *path, size_t len)
 /* The opaque marker empties its directory; `.wh.NAME` removes one name. Other
  * names with that prefix are reserved and refused. */
 static int
-apply_whiteout(struct indexer *x)
+layer_read_apply_whiteout(struct indexer *x)
 {
     struct layer_reader *l = (struct layer_reader *)x;
     const char *path = x->entry.path;
@@ -139,14 +139,14 @@ apply_whiteout(struct indexer *x)
     if (*path == '/')
         return image_refuse(x, "%.100s: an absolute path", path);
     struct name n = layer_read_last_name(path);
-    if (!is_whiteout(n) || is_manifest(l, path))
+    if (!layer_read_is_whiteout(n) || layer_read_is_manifest(l, path))
         return 0;
     uint64_t dir = layer_read_find_dir(x->tree, path, (size_t)(n.s - path));
     struct name victim = {n.s + strlen(WHITEOUT), n.len - strlen(WHITEOUT)};
     if (name_is(n, OPAQUE))
-        return dir ? empty_dir(x->tree, dir) : 0;
+        return dir ? layer_read_empty_dir(x->tree, dir) : 0;
     if (!victim.len || name_is(victim, ".") || name_is(victim, "..") ||
-        is_whiteout(victim))
+        layer_read_is_whiteout(victim))
         return image_refuse(x, "%.100s: an unknown whiteout", path);
     return dir ? layer_remove(x->tree, dir, victim) : 0;
 }
@@ -170,7 +170,7 @@ layer_read_read_all(struct indexer *x, char *data, size_t size)
 }
 
 static int
-read_manifest(struct layer_reader *l)
+layer_read_manifest(struct layer_reader *l)
 {
     struct indexer *x = &l->x;
     int64_t size = x->entry.size;
@@ -193,14 +193,16 @@ read_manifest(struct layer_reader *l)
 }
 
 static int
-apply_entry(struct indexer *x)
+layer_read_apply_entry(struct indexer *x)
 {
     struct layer_reader *l = (struct layer_reader *)x;
     const char *path = x->entry.path;
 
-    if (is_manifest(l, path))
-        return read_manifest(l);
-    return is_whiteout(layer_read_last_name(path)) ? 0 : image_add_entry(x);
+    if (layer_read_is_manifest(l, path))
+        return layer_read_manifest(l);
+    return layer_read_is_whiteout(layer_read_last_name(path))
+               ? 0
+               : image_add_entry(x);
 }
 
 int
@@ -211,6 +213,6 @@ layer_apply(struct entry_source *from, struct tree *t,
         .x = {.from = from, .tree = t, .err = err, .is_layer = true},
         .manifest = manifest};
 
-    int r = image_read(&l.x, apply_whiteout);
-    return r < 0 ? r : image_read(&l.x, apply_entry);
+    int r = image_read(&l.x, layer_read_apply_whiteout);
+    return r < 0 ? r : image_read(&l.x, layer_read_apply_entry);
 }

@@ -55,13 +55,13 @@ struct layer_writer {
 };
 
 static void
-written_free(struct shared *s, struct free_list *g)
+layer_write_written_free(struct shared *s, struct free_list *g)
 {
     (void)g;
     free(s);
 }
 
-static const struct radix_ops links_ops = {.free = written_free};
+static const struct radix_ops links_ops = {.free = layer_write_written_free};
 
 static int
 layer_write_refuse(struct layer_writer *w, const char *why)
@@ -120,7 +120,7 @@ layer_write_seek(const struct inode *i, uint64_t pos, int whence)
 }
 
 static int
-add_extent(struct layer_writer *w, uint64_t at, uint64_t len)
+layer_write_add_extent(struct layer_writer *w, uint64_t at, uint64_t len)
 {
     if (w->n_data == w->data_cap) {
         size_t cap = w->data_cap ? 2 * w->data_cap : 16;
@@ -137,7 +137,7 @@ add_extent(struct layer_writer *w, uint64_t at, uint64_t len)
 /* Finds the parts of a file that have data. If all holes together are too small
  * to be worth a map, the whole file is one part. */
 static int
-find_data(struct layer_writer *w, const struct inode *i)
+layer_write_find_data(struct layer_writer *w, const struct inode *i)
 {
     uint64_t pos = 0, data = 0;
     int64_t from, to;
@@ -147,14 +147,14 @@ find_data(struct layer_writer *w, const struct inode *i)
     while (r == 0 && pos < i->size &&
            (from = layer_write_seek(i, pos, SEEK_DATA)) >= 0) {
         to = layer_write_seek(i, (uint64_t)from, SEEK_HOLE);
-        r = add_extent(w, (uint64_t)from, (uint64_t)(to - from));
+        r = layer_write_add_extent(w, (uint64_t)from, (uint64_t)(to - from));
         data += (uint64_t)(to - from);
         pos = (uint64_t)to;
     }
     if (r < 0 || i->size - data >= HOLE_BYTES_MIN)
         return r;
     w->n_data = 0;
-    return i->size ? add_extent(w, 0, i->size) : 0;
+    return i->size ? layer_write_add_extent(w, 0, i->size) : 0;
 }
 
 static int
@@ -174,9 +174,9 @@ layer_write_put_data(struct layer_writer *w, const struct inode *i,
 }
 
 static int
-put_regular(struct layer_writer *w, const struct inode *i)
+layer_write_put_regular(struct layer_writer *w, const struct inode *i)
 {
-    int r = find_data(w, i);
+    int r = layer_write_find_data(w, i);
     if (r < 0)
         return r;
     bool is_whole = w->n_data == 1 && w->data->len == i->size;
@@ -195,7 +195,7 @@ put_regular(struct layer_writer *w, const struct inode *i)
 /* --- inodes */
 
 static int
-put_link(struct layer_writer *w, const struct inode *i)
+layer_write_put_link(struct layer_writer *w, const struct inode *i)
 {
     char *target = malloc(i->size + 1);
 
@@ -213,7 +213,7 @@ put_link(struct layer_writer *w, const struct inode *i)
  * another name, and is sent as a hard link now; 0 if this is the first name.
  * -ENOMEM, or an error of the sink. */
 static int
-put_again(struct layer_writer *w, uint64_t ino)
+layer_write_put_again(struct layer_writer *w, uint64_t ino)
 {
     struct written *first = (struct written *)radix_find(&w->links, ino);
     struct free_list none = {0}; /* nothing is replaced */
@@ -240,22 +240,22 @@ layer_write_put_inode(struct layer_writer *w, const struct inode *i,
 
     layer_write_begin(w, i);
     if (!inode_is_dir(i) && i->nlink > 1)
-        r = put_again(w, ino);
+        r = layer_write_put_again(w, ino);
     if (r != 0)
         return r < 0 ? r : 0;
     w->entry.xattrs = i->xattrs;
     if (S_ISREG(i->mode))
-        return put_regular(w, i);
+        return layer_write_put_regular(w, i);
     if (S_ISLNK(i->mode))
-        return put_link(w, i);
+        return layer_write_put_link(w, i);
     return layer_write_put_entry(w);
 }
 
 /* --- the walk */
 
 static int
-push(struct layer_writer *w, const struct inode *old, const struct inode *now,
-     size_t path)
+layer_write_push(struct layer_writer *w, const struct inode *old,
+                 const struct inode *now, size_t path)
 {
     if (w->n == w->cap) {
         size_t cap = w->cap ? 2 * w->cap : 32;
@@ -300,8 +300,8 @@ layer_write_check_name(struct layer_writer *w, const struct layer_level *l,
 }
 
 static const struct inode *
-old_inode(const struct layer_writer *w, const struct layer_level *l,
-          struct name n)
+layer_write_old_inode(const struct layer_writer *w, const struct layer_level *l,
+                      struct name n)
 {
     const struct dir_entry *e = l->old ? dir_find(&l->old->dir, n) : NULL;
 
@@ -315,7 +315,7 @@ layer_write_put_name(struct layer_writer *w, const struct layer_level *l,
     struct name n = {e->name, e->len};
     const struct inode *now = tree_find(w->t, e->ino), *old;
 
-    old = old_inode(w, l, n);
+    old = layer_write_old_inode(w, l, n);
     bool is_dir = inode_is_dir(now);
     if (S_ISSOCK(now->mode) || (!is_dir && now == old))
         return 0;
@@ -331,13 +331,14 @@ layer_write_put_name(struct layer_writer *w, const struct layer_level *l,
     if (now != old)
         r = layer_write_put_inode(w, now, e->ino);
     return r < 0 ? r
-                 : push(w, old && inode_is_dir(old) ? old : NULL, now, path);
+                 : layer_write_push(w, old && inode_is_dir(old) ? old : NULL,
+                                    now, path);
 }
 
 /* Sockets are not exported, so a socket counts as a removed name. */
 static bool
-is_gone(const struct layer_writer *w, const struct layer_level *l,
-        struct name n)
+layer_write_is_gone(const struct layer_writer *w, const struct layer_level *l,
+                    struct name n)
 {
     const struct dir_entry *e = dir_find(&l->now->dir, n);
 
@@ -345,7 +346,7 @@ is_gone(const struct layer_writer *w, const struct layer_level *l,
 }
 
 static int
-put_whiteouts(struct layer_writer *w, const struct layer_level *l)
+layer_write_put_whiteouts(struct layer_writer *w, const struct layer_level *l)
 {
     const struct dir_entry *e;
     int r = 0;
@@ -355,7 +356,7 @@ put_whiteouts(struct layer_writer *w, const struct layer_level *l)
     for (uint64_t seq = 0; r == 0 && (e = dir_next(&l->old->dir, &seq));
          seq++) {
         struct name n = {e->name, e->len};
-        if (!is_gone(w, l, n))
+        if (!layer_write_is_gone(w, l, n))
             continue;
         r = layer_write_set_path(w, l, WHITEOUT, n);
         if (r == 0)
@@ -375,7 +376,7 @@ layer_write_step(struct layer_writer *w)
 
     if (!l.has_whiteouts) {
         top->has_whiteouts = true;
-        return put_whiteouts(w, &l);
+        return layer_write_put_whiteouts(w, &l);
     }
     const struct dir_entry *e = dir_next(&l.now->dir, &top->seq);
     if (!e) {
@@ -387,7 +388,7 @@ layer_write_step(struct layer_writer *w)
 }
 
 static int
-put_all(struct layer_writer *w)
+layer_write_put_all(struct layer_writer *w)
 {
     const struct inode *old = tree_find(w->base, TREE_ROOT);
     const struct inode *now = tree_find(w->t, TREE_ROOT);
@@ -401,7 +402,7 @@ put_all(struct layer_writer *w)
         r = layer_write_put_inode(w, now, TREE_ROOT);
     }
     if (r == 0)
-        r = push(w, old, now, 0);
+        r = layer_write_push(w, old, now, 0);
     while (r == 0 && w->n)
         r = layer_write_step(w);
     return r;
@@ -421,7 +422,7 @@ layer_write(const struct tree *base, const struct tree *t,
     w->manifest = manifest;
     w->to = to;
     w->err = err;
-    int r = put_all(w);
+    int r = layer_write_put_all(w);
     radix_fini(&w->links, &links_ops);
     free(w->data);
     free(w->v);

@@ -20,7 +20,7 @@ struct sip {
 };
 
 static inline uint64_t
-sip_rotate(uint64_t x, int n)
+name_hash_sip_rotate(uint64_t x, int n)
 {
     return x << n | x >> (64 - n);
 }
@@ -29,15 +29,15 @@ static inline void
 sip_round(struct sip *s)
 {
     s->a += s->b;
-    s->b = sip_rotate(s->b, 13) ^ s->a;
-    s->a = sip_rotate(s->a, 32);
+    s->b = name_hash_sip_rotate(s->b, 13) ^ s->a;
+    s->a = name_hash_sip_rotate(s->a, 32);
     s->c += s->d;
-    s->d = sip_rotate(s->d, 16) ^ s->c;
+    s->d = name_hash_sip_rotate(s->d, 16) ^ s->c;
     s->a += s->d;
-    s->d = sip_rotate(s->d, 21) ^ s->a;
+    s->d = name_hash_sip_rotate(s->d, 21) ^ s->a;
     s->c += s->b;
-    s->b = sip_rotate(s->b, 17) ^ s->c;
-    s->c = sip_rotate(s->c, 32);
+    s->b = name_hash_sip_rotate(s->b, 17) ^ s->c;
+    s->c = name_hash_sip_rotate(s->c, 32);
 }
 
 static inline void
@@ -51,7 +51,7 @@ sip_add(struct sip *s, uint64_t word)
 /* Reads fewer than 8 bytes. Two reads that overlap, or three bytes of which
  * some may be the same, are faster than a copy of variable length. */
 static inline uint64_t
-sip_tail(const char *p, size_t n)
+name_hash_sip_tail(const char *p, size_t n)
 {
     const uint8_t *byte = (const uint8_t *)p;
     uint32_t first, last;
@@ -70,7 +70,7 @@ sip_tail(const char *p, size_t n)
 uint32_t
 name_hash(uint64_t seed, struct name name)
 {
-    uint64_t other = sip_rotate(seed, 32), word;
+    uint64_t other = name_hash_sip_rotate(seed, 32), word;
     struct sip s = {
         seed ^ UINT64_C(0x736f6d6570736575),
         other ^ UINT64_C(0x646f72616e646f6d),
@@ -83,7 +83,7 @@ name_hash(uint64_t seed, struct name name)
         memcpy(&word, name.s + i, sizeof word);
         sip_add(&s, word);
     }
-    word = sip_tail(name.s + i, name.len - i);
+    word = name_hash_sip_tail(name.s + i, name.len - i);
     sip_add(&s, word | (uint64_t)name.len << 56);
     s.c ^= 0xff;
     for (int n = 0; n < ROUNDS_AT_END; n++)

@@ -13,7 +13,8 @@
 #include <string.h>
 
 static void
-leaf_put(struct shared *leaf, const struct radix_ops *ops, struct free_list *g)
+radix_leaf_put(struct shared *leaf, const struct radix_ops *ops,
+               struct free_list *g)
 {
     if (leaf && shared_put(leaf))
         ops->free(leaf, g);
@@ -160,7 +161,7 @@ radix_find(const struct radix *r, uint64_t key)
 
 /* Sets the digit of `level` to `i` and all lower ones to zero. */
 static uint64_t
-key_from(uint64_t key, unsigned level, unsigned i)
+radix_key_from(uint64_t key, unsigned level, unsigned i)
 {
     uint64_t digits = key >> (BITS * level);
     return (digits - (digits & (FANOUT - 1)) + i) << (BITS * level);
@@ -169,7 +170,7 @@ key_from(uint64_t key, unsigned level, unsigned i)
 /* One descent: the leaf, or NULL with *key set behind the empty part that
  * was met; *ret_end when nothing is left. */
 static struct shared *
-descend(const struct radix *r, uint64_t *key, bool *ret_end)
+radix_descend(const struct radix *r, uint64_t *key, bool *ret_end)
 {
     struct shared *s = r->root;
 
@@ -181,11 +182,11 @@ descend(const struct radix *r, uint64_t *key, bool *ret_end)
         if (i == FANOUT) {
             *ret_end = h + 1 == r->height;
             if (!*ret_end)
-                *key = key_from(*key, h + 1, index_at(*key, h + 1) + 1);
+                *key = radix_key_from(*key, h + 1, index_at(*key, h + 1) + 1);
             return NULL;
         }
         if (i != first)
-            *key = key_from(*key, h, i);
+            *key = radix_key_from(*key, h, i);
         s = n->slot[i];
     }
     return s;
@@ -198,7 +199,7 @@ radix_next(const struct radix *r, uint64_t *key)
     bool end = !r->root;
 
     while (!end && key_fits(k, r->height)) {
-        struct shared *s = descend(r, &k, &end);
+        struct shared *s = radix_descend(r, &k, &end);
         if (s) {
             *key = k;
             return s;
@@ -311,7 +312,7 @@ radix_shrink(struct radix *r)
 
 /* Frees the nodes of path[0..n) from the lowest up while they are empty. */
 static void
-prune(struct radix *r, struct shared **path[], unsigned n)
+radix_prune(struct radix *r, struct shared **path[], unsigned n)
 {
     while (n--) {
         struct radix_node *node = node_of(*path[n]);
@@ -326,7 +327,7 @@ prune(struct radix *r, struct shared **path[], unsigned n)
 
 /* Frees the empty nodes that were made on the way to a missing leaf. */
 static void
-tidy(struct radix *r, uint64_t key)
+radix_tidy(struct radix *r, uint64_t key)
 {
     struct shared **path[HEIGHT_MAX], **at = &r->root;
     unsigned n = 0;
@@ -336,7 +337,7 @@ tidy(struct radix *r, uint64_t key)
         at = &node_of(*at)->slot[index_at(key, h)];
     }
     if (!*at)
-        prune(r, path, n);
+        radix_prune(r, path, n);
     radix_shrink(r);
 }
 
@@ -356,7 +357,7 @@ radix_slot(struct radix *r, uint64_t key)
     for (unsigned h = r->height; h--;) {
         struct radix_node *n = node_unshare(at);
         if (!n) {
-            tidy(r, key);
+            radix_tidy(r, key);
             return NULL;
         }
         at = &n->slot[index_at(key, h)];
@@ -370,12 +371,12 @@ radix_set(struct radix *r, const struct radix_ops *ops, uint64_t key,
 {
     struct shared **at = radix_slot(r, key);
     if (!at) {
-        leaf_put(leaf, ops, g);
+        radix_leaf_put(leaf, ops, g);
         return -ENOMEM;
     }
     struct shared *old = *at;
     *at = leaf;
-    leaf_put(old, ops, g);
+    radix_leaf_put(old, ops, g);
     return 0;
 }
 
@@ -408,8 +409,8 @@ radix_remove(struct radix *r, const struct radix_ops *ops, uint64_t key,
     int n = radix_path_unshare(r, key, path);
     if (n < 0)
         return n;
-    leaf_put(STEAL(*path[n]), ops, g);
-    prune(r, path, (unsigned)n);
+    radix_leaf_put(STEAL(*path[n]), ops, g);
+    radix_prune(r, path, (unsigned)n);
     radix_shrink(r);
     return 0;
 }

@@ -23,7 +23,8 @@ radix_range_last_of(unsigned height)
 }
 
 static struct tally
-sum_of(struct shared *s, unsigned height, const struct radix_ops *ops)
+radix_range_sum_of(struct shared *s, unsigned height,
+                   const struct radix_ops *ops)
 {
     if (height)
         return node_of(s)->sum;
@@ -39,7 +40,7 @@ radix_range_add(struct tally *to, const struct tally *t)
 }
 
 static void
-subtract(struct tally *from, const struct tally *t)
+radix_range_subtract(struct tally *from, const struct tally *t)
 {
     from->leaves -= t->leaves;
     from->weight -= t->weight;
@@ -100,21 +101,22 @@ radix_missing(const struct radix *r, uint64_t key)
 }
 
 static uint64_t
-node_recount(const struct shared *s, unsigned height)
+radix_range_node_recount(const struct shared *s, unsigned height)
 {
     uint64_t n = 1;
 
     if (!s || !height)
         return 0;
     for (unsigned i = 0; i < FANOUT; i++)
-        n += node_recount(((const struct radix_node *)s)->slot[i], height - 1);
+        n += radix_range_node_recount(((const struct radix_node *)s)->slot[i],
+                                      height - 1);
     return n;
 }
 
 uint64_t
 radix_count_nodes(const struct radix *r)
 {
-    return node_recount(r->root, r->height);
+    return radix_range_node_recount(r->root, r->height);
 }
 
 /* A part of a subtree: keys count from its first. */
@@ -143,7 +145,7 @@ tally_part(struct shared *s, unsigned height, const struct radix_ops *ops,
     if (!s)
         return sum;
     if (p.first == 0 && p.last == radix_range_last_of(height))
-        return sum_of(s, height, ops);
+        return radix_range_sum_of(s, height, ops);
     unsigned end = index_at(p.last, height - 1);
     for (unsigned i = index_at(p.first, height - 1); i <= end; i++) {
         struct tally t = tally_part(node_of(s)->slot[i], height - 1, ops,
@@ -155,7 +157,8 @@ tally_part(struct shared *s, unsigned height, const struct radix_ops *ops,
 
 /* The range as far as the tree has keys; false: it has none there. */
 static bool
-clamp(const struct radix *r, uint64_t first, uint64_t last, struct range *ret)
+radix_range_clamp(const struct radix *r, uint64_t first, uint64_t last,
+                  struct range *ret)
 {
     uint64_t end = radix_range_last_of(r->height);
 
@@ -169,13 +172,13 @@ radix_tally(const struct radix *r, const struct radix_ops *ops, uint64_t first,
 {
     struct range p;
 
-    if (!clamp(r, first, last, &p))
+    if (!radix_range_clamp(r, first, last, &p))
         return (struct tally){0};
     return tally_part(r->root, r->height, ops, p);
 }
 
 static bool
-is_empty(const struct radix_node *n)
+radix_range_is_empty(const struct radix_node *n)
 {
     for (unsigned i = 0; i < FANOUT; i++)
         if (n->slot[i])
@@ -185,27 +188,28 @@ is_empty(const struct radix_node *n)
 
 /* Partly cut nodes have one owner. Returns the tally of the removed part. */
 static struct tally
-cut_part(struct shared **at, unsigned height, const struct radix_ops *ops,
-         struct range p, struct free_list *g)
+radix_range_cut_part(struct shared **at, unsigned height,
+                     const struct radix_ops *ops, struct range p,
+                     struct free_list *g)
 {
     struct tally sum = {0};
 
     if (!*at)
         return sum;
     if (p.first == 0 && p.last == radix_range_last_of(height)) {
-        sum = sum_of(*at, height, ops);
+        sum = radix_range_sum_of(*at, height, ops);
         radix_put(STEAL(*at), height, ops, g);
         return sum;
     }
     struct radix_node *n = node_of(*at);
     unsigned end = index_at(p.last, height - 1);
     for (unsigned i = index_at(p.first, height - 1); i <= end; i++) {
-        struct tally t =
-            cut_part(&n->slot[i], height - 1, ops, range_in(&p, i, height), g);
+        struct tally t = radix_range_cut_part(&n->slot[i], height - 1, ops,
+                                              range_in(&p, i, height), g);
         radix_range_add(&sum, &t);
     }
-    subtract(&n->sum, &sum);
-    if (is_empty(n)) {
+    radix_range_subtract(&n->sum, &sum);
+    if (radix_range_is_empty(n)) {
         sum.nodes++;
         *at = NULL;
         free(n);
@@ -222,14 +226,14 @@ radix_cut(struct radix *r, const struct radix_ops *ops, uint64_t first,
     struct shared **path[HEIGHT_MAX + 1];
     struct range p;
 
-    if (!clamp(r, first, last, &p))
+    if (!radix_range_clamp(r, first, last, &p))
         return 0;
     bool is_all = p.first == 0 && p.last == radix_range_last_of(r->height);
     if (!is_all && (radix_path_unshare(r, p.first, path) < 0 ||
                     radix_path_unshare(r, p.last, path) < 0))
         return -ENOMEM;
-    struct tally t = cut_part(&r->root, r->height, ops, p, g);
-    subtract(&r->sum, &t);
+    struct tally t = radix_range_cut_part(&r->root, r->height, ops, p, g);
+    radix_range_subtract(&r->sum, &t);
     radix_shrink(r);
     return 0;
 }

@@ -27,7 +27,7 @@ tree_init(struct tree *t, const struct quota *max, int64_t now_ns)
 
 /* A ring of one tree has no peer; a ring of two falls apart when one leaves. */
 static void
-leave_ring(struct tree *t)
+tree_leave_ring(struct tree *t)
 {
     struct tree *p = t->peer;
 
@@ -63,7 +63,7 @@ tree_used(const struct tree *t)
 void
 tree_fini(struct tree *t)
 {
-    leave_ring(t);
+    tree_leave_ring(t);
     radix_defer_free(&t->inodes, &inode_ops, &t->deferred);
     (void)radix_drain_deferred(&t->deferred, SIZE_MAX);
     holds_fini(&t->holds);
@@ -95,7 +95,7 @@ tree_replace(struct tree *t, OWN struct tree *now)
 /* Files without a name belong to the processes that hold them, which are not
  * cloned. */
 static int
-drop_orphans(struct tree *t, const struct holds *h)
+tree_drop_orphans(struct tree *t, const struct holds *h)
 {
     for (size_t i = 0; h->n_orphans && i < h->cap; i++) {
         if (!h->v[i].ino || !h->v[i].is_orphan)
@@ -117,7 +117,7 @@ tree_clone(const struct tree *from, struct tree *ret)
     t.peer = NULL;
     t.hit_bytes = t.hit_inodes = false;
     radix_clone(&from->inodes, &t.inodes);
-    int r = drop_orphans(&t, &from->holds);
+    int r = tree_drop_orphans(&t, &from->holds);
     if (r < 0) {
         tree_fini(&t);
         return r;
@@ -127,7 +127,7 @@ tree_clone(const struct tree *from, struct tree *ret)
 }
 
 static void
-chunk_lost(void *arg, uint64_t key, struct shared *a, struct shared *b)
+tree_chunk_lost(void *arg, uint64_t key, struct shared *a, struct shared *b)
 {
     (void)key;
     (void)b;
@@ -136,7 +136,7 @@ chunk_lost(void *arg, uint64_t key, struct shared *a, struct shared *b)
 }
 
 static void
-inode_lost(void *arg, uint64_t ino, struct shared *a, struct shared *b)
+tree_inode_lost(void *arg, uint64_t ino, struct shared *a, struct shared *b)
 {
     enum { INODE_BYTES = 512 }; /* with its entries and nodes */
     const struct inode *i = (const struct inode *)a;
@@ -152,7 +152,7 @@ inode_lost(void *arg, uint64_t ino, struct shared *a, struct shared *b)
     if (!inode_is_dir(i))
         radix_diff(&i->chunks,
                    other && !inode_is_dir(other) ? &other->chunks : &none,
-                   chunk_lost, arg);
+                   tree_chunk_lost, arg);
 }
 
 uint64_t
@@ -160,12 +160,12 @@ tree_lost(const struct tree *t, const struct tree *other)
 {
     uint64_t bytes = 0;
 
-    radix_diff(&t->inodes, &other->inodes, inode_lost, &bytes);
+    radix_diff(&t->inodes, &other->inodes, tree_inode_lost, &bytes);
     return bytes;
 }
 
 static uint64_t
-content_recount(const struct inode *i)
+tree_content_recount(const struct inode *i)
 {
     uint64_t blocks = 0, weight = 0, key = 0;
     struct shared *s;
@@ -190,13 +190,13 @@ tree_recount(const struct tree *t, struct quota *ret)
         q.inodes += inode_cost(i);
         q.bytes += xattrs_cost(i->xattrs);
         if (!inode_is_dir(i))
-            q.bytes += content_recount(i);
+            q.bytes += tree_content_recount(i);
     }
     *ret = q;
 }
 
 static void
-content_uncharge(struct inode *i)
+tree_content_uncharge(struct inode *i)
 {
     uint64_t key = 0;
     struct shared *s;
@@ -224,7 +224,7 @@ tree_uncharge(struct tree *t)
         if (inode_is_dir(i))
             i->dir.first_seq = i->dir.next_seq;
         else
-            content_uncharge(i);
+            tree_content_uncharge(i);
     }
     t->first_ino = t->next_ino;
     t->used = (struct quota){0};
@@ -257,7 +257,7 @@ tree_unshare(struct tree *t, uint64_t ino, struct inode **ret)
 /* Frees more than the change that is charged can allocate: a block, or an inode
  * and its name. A guest that allocates thereby empties the list. */
 static void
-make_up(struct tree *t)
+tree_make_up(struct tree *t)
 {
     enum { OBJECTS = 64 };
 
@@ -275,7 +275,7 @@ tree_charge(struct tree *t, int64_t bytes)
         return -ENOSPC;
     }
     tree_settle(t, bytes);
-    make_up(t);
+    tree_make_up(t);
     return 0;
 }
 
@@ -286,14 +286,14 @@ tree_settle(struct tree *t, int64_t bytes)
 }
 
 static int
-charge_inode(struct tree *t)
+tree_charge_inode(struct tree *t)
 {
     if (tree_used(t).inodes >= t->max.inodes) {
         t->hit_inodes = true;
         return -ENOSPC;
     }
     COUNTER_ADD(t->used.inodes, 1);
-    make_up(t);
+    tree_make_up(t);
     return 0;
 }
 
@@ -319,7 +319,7 @@ int
 tree_add(struct tree *t, const struct attr *a, int64_t now_ns,
          struct inode **ret, uint64_t *ret_ino)
 {
-    int r = charge_inode(t);
+    int r = tree_charge_inode(t);
     if (r < 0)
         return r;
     r = tree_add_free(t, a, now_ns, ret, ret_ino);
@@ -340,7 +340,7 @@ tree_set_nlink(struct tree *t, struct inode *i, uint32_t nlink)
 
     i->nlink = nlink;
     uint64_t after = inode_cost(i);
-    if (after > before && charge_inode(t) < 0) {
+    if (after > before && tree_charge_inode(t) < 0) {
         i->nlink = old;
         return -ENOSPC;
     }

@@ -3,10 +3,10 @@
  * Each block is charged 4 KiB, except that the last block is charged only up to
  * the size of the file: the rest is its slack. Slack depends on the size, on
  * whether the last block exists, and on whether it pays. Operations that change
- * one of these follow one rule. change_begin charges the slack, so that every
- * block counts in full. Then blocks and size change, and change_end credits the
- * new slack. Writes are frequent and compute the difference directly
- * (write_cost).
+ * one of these follow one rule. tree_data_change_begin charges the slack, so
+ * that every block counts in full. Then blocks and size change, and
+ * tree_data_change_end credits the new slack. Writes are frequent and compute
+ * the difference directly (tree_data_write_cost).
  *
  * Nodes of the radix tree are charged as far as there are more nodes than
  * blocks, which only happens in files with holes. Charges that can fail come
@@ -20,13 +20,13 @@
 #include <unistd.h>
 
 static uint64_t
-min_u64(uint64_t a, uint64_t b)
+tree_data_min_u64(uint64_t a, uint64_t b)
 {
     return a < b ? a : b;
 }
 
 static uint64_t
-blocks_for(uint64_t bytes)
+tree_data_blocks_for(uint64_t bytes)
 {
     return (bytes + CHUNK_BYTES - 1) / CHUNK_BYTES;
 }
@@ -48,10 +48,10 @@ inode_read(const struct inode *i, uint64_t pos, void *buf, size_t len)
 {
     if (pos >= i->size)
         return 0;
-    len = (size_t)min_u64(len, i->size - pos);
+    len = (size_t)tree_data_min_u64(len, i->size - pos);
     for (size_t done = 0; done < len;) {
         size_t off = (pos + done) % CHUNK_BYTES;
-        size_t n = (size_t)min_u64(CHUNK_BYTES - off, len - done);
+        size_t n = (size_t)tree_data_min_u64(CHUNK_BYTES - off, len - done);
         chunk_read(chunk_at(i, (pos + done) / CHUNK_BYTES), off,
                    (char *)buf + done, n);
         done += n;
@@ -74,7 +74,8 @@ inode_content(const struct inode *i)
 
     for (uint64_t at = 0; at < i->size; at += CHUNK_BYTES) {
         const struct chunk *c = chunk_at(i, at / CHUNK_BYTES);
-        if (!c || !c->is_foreign || c->cap < min_u64(CHUNK_BYTES, i->size - at))
+        if (!c || !c->is_foreign ||
+            c->cap < tree_data_min_u64(CHUNK_BYTES, i->size - at))
             return NULL;
         if (at == 0)
             start = c->data;
@@ -88,13 +89,13 @@ inode_content(const struct inode *i)
  * fails: the bytes are credited again, or replaced by those of the new last
  * block. */
 static void
-change_begin(struct tree *t, const struct inode *i)
+tree_data_change_begin(struct tree *t, const struct inode *i)
 {
     tree_settle(t, (int64_t)inode_slack(i, i->size));
 }
 
 static void
-change_end(struct tree *t, const struct inode *i)
+tree_data_change_end(struct tree *t, const struct inode *i)
 {
     tree_settle(t, -(int64_t)inode_slack(i, i->size));
 }
@@ -103,7 +104,7 @@ change_end(struct tree *t, const struct inode *i)
  * and nodes. The result is negative if new blocks pay for nodes that exist
  * already. */
 static int64_t
-nodes_cost_of(const struct inode *i, uint64_t blocks, uint64_t nodes)
+tree_data_nodes_cost_of(const struct inode *i, uint64_t blocks, uint64_t nodes)
 {
     const struct tally *sum = &i->chunks.sum;
 
@@ -115,9 +116,9 @@ nodes_cost_of(const struct inode *i, uint64_t blocks, uint64_t nodes)
 /* Returns the change in the charge for nodes if the missing block `key` is
  * added. */
 static int64_t
-nodes_cost_at(const struct inode *i, uint64_t key)
+tree_data_nodes_cost_at(const struct inode *i, uint64_t key)
 {
-    return nodes_cost_of(i, 1, radix_missing(&i->chunks, key));
+    return tree_data_nodes_cost_of(i, 1, radix_missing(&i->chunks, key));
 }
 
 /* Returns the quota bytes for a write up to `end`; `pays`: the block was not
@@ -134,7 +135,7 @@ nodes_cost_at(const struct inode *i, uint64_t key)
  * It is negative if the file grows into a block that was already paid and has a
  * longer unused end. */
 static int64_t
-write_cost(const struct inode *i, uint64_t end, bool pays)
+tree_data_write_cost(const struct inode *i, uint64_t end, bool pays)
 {
     if (!pays && end <= i->size)
         return 0;
@@ -152,17 +153,17 @@ write_cost(const struct inode *i, uint64_t end, bool pays)
  * Only the first block of a file starts small: other blocks will probably be
  * filled, and growing them would copy. */
 static int
-write_chunk(struct tree *t, struct inode *i, uint64_t pos, const void *buf,
-            size_t len)
+tree_data_write_chunk(struct tree *t, struct inode *i, uint64_t pos,
+                      const void *buf, size_t len)
 {
     uint64_t key = pos / CHUNK_BYTES;
-    int64_t cost = chunk_at(i, key) ? 0 : nodes_cost_at(i, key);
+    int64_t cost = chunk_at(i, key) ? 0 : tree_data_nodes_cost_at(i, key);
     struct shared **at = radix_slot(&i->chunks, key);
     if (!at)
         return -ENOMEM;
     struct chunk *c = (struct chunk *)*at;
     bool is_new = !c, pays = !c || c->is_uncharged;
-    cost += write_cost(i, pos + len, pays);
+    cost += tree_data_write_cost(i, pos + len, pays);
 
     int r = cost ? tree_charge(t, cost) : 0;
     if (!r) {
@@ -192,7 +193,7 @@ tree_write(struct tree *t, uint64_t ino, uint64_t pos, const void *buf,
 
     if (pos >= FILE_BYTES_MAX)
         return -EFBIG;
-    len = (size_t)min_u64(len, FILE_BYTES_MAX - pos);
+    len = (size_t)tree_data_min_u64(len, FILE_BYTES_MAX - pos);
     int r = tree_unshare(t, ino, &i);
     if (r < 0)
         return r;
@@ -200,8 +201,9 @@ tree_write(struct tree *t, uint64_t ino, uint64_t pos, const void *buf,
     size_t done = 0;
     while (done < len) {
         size_t room = CHUNK_BYTES - (pos + done) % CHUNK_BYTES;
-        size_t n = (size_t)min_u64(room, len - done);
-        r = write_chunk(t, i, pos + done, (const char *)buf + done, n);
+        size_t n = (size_t)tree_data_min_u64(room, len - done);
+        r = tree_data_write_chunk(t, i, pos + done, (const char *)buf + done,
+                                  n);
         if (r < 0)
             break;
         done += n;
@@ -215,7 +217,8 @@ tree_write(struct tree *t, uint64_t ino, uint64_t pos, const void *buf,
 /* Drops the blocks first..last. The sums of the radix tree before and after the
  * cut say how much to credit; the blocks are not visited. */
 static int
-cut_blocks(struct tree *t, struct inode *i, uint64_t first, uint64_t last)
+tree_data_cut_blocks(struct tree *t, struct inode *i, uint64_t first,
+                     uint64_t last)
 {
     const struct tally old = i->chunks.sum, *now = &i->chunks.sum;
     int r = radix_cut(&i->chunks, &content_ops, first, last, &t->deferred);
@@ -228,17 +231,17 @@ cut_blocks(struct tree *t, struct inode *i, uint64_t first, uint64_t last)
 
 /* Charges a higher cost before the change and credits a lower one after it. */
 static int
-replace_block(struct tree *t, struct inode *i, uint64_t index,
-              OWN struct chunk *c)
+tree_data_replace_block(struct tree *t, struct inode *i, uint64_t index,
+                        OWN struct chunk *c)
 {
     const struct chunk *old = chunk_at(i, index);
     int paid = old && !old->is_uncharged, pays = c && !c->is_uncharged;
     bool is_new = !old;
 
     if (!c)
-        return cut_blocks(t, i, index, index);
+        return tree_data_cut_blocks(t, i, index, index);
     int64_t cost = (pays - paid) * (int64_t)CHUNK_BYTES +
-                   (is_new ? nodes_cost_at(i, index) : 0);
+                   (is_new ? tree_data_nodes_cost_at(i, index) : 0);
     if (cost > 0 && tree_charge(t, cost) < 0) {
         chunk_put(c);
         return -ENOSPC;
@@ -256,15 +259,15 @@ int
 tree_set_block(struct tree *t, struct inode *i, uint64_t index,
                OWN struct chunk *c)
 {
-    change_begin(t, i);
-    int r = replace_block(t, i, index, c);
-    change_end(t, i);
+    tree_data_change_begin(t, i);
+    int r = tree_data_replace_block(t, i, index, c);
+    tree_data_change_end(t, i);
     return r;
 }
 
 static int
-map_chunk(struct tree *t, struct inode *i, uint64_t key, const void *data,
-          size_t len)
+tree_data_map_chunk(struct tree *t, struct inode *i, uint64_t key,
+                    const void *data, size_t len)
 {
     struct chunk *c = chunk_new_foreign(data, len);
 
@@ -281,23 +284,23 @@ tree_map(struct tree *t, uint64_t ino, uint64_t pos, const void *data,
         return -EFBIG;
     int r = tree_unshare(t, ino, &i);
     for (size_t done = 0; !r && done < len; done += CHUNK_BYTES) {
-        size_t n = (size_t)min_u64(CHUNK_BYTES, len - done);
-        r = map_chunk(t, i, (pos + done) / CHUNK_BYTES,
-                      (const char *)data + done, n);
+        size_t n = (size_t)tree_data_min_u64(CHUNK_BYTES, len - done);
+        r = tree_data_map_chunk(t, i, (pos + done) / CHUNK_BYTES,
+                                (const char *)data + done, n);
     }
     if (r != 0 || pos + len <= i->size)
         return r;
-    change_begin(t, i);
+    tree_data_change_begin(t, i);
     i->size = pos + len;
-    change_end(t, i);
+    tree_data_change_end(t, i);
     return 0;
 }
 
 /* Makes a part of the block `key` read as zeros. A block of the root image that
  * must be copied for this is charged from now on. */
 static int
-zero_chunk(struct tree *t, struct inode *i, uint64_t key, size_t off,
-           size_t len)
+tree_data_zero_chunk(struct tree *t, struct inode *i, uint64_t key, size_t off,
+                     size_t len)
 {
     const struct chunk *found = chunk_at(i, key);
     if (!found)
@@ -328,21 +331,22 @@ tree_data_cut(struct tree *t, struct inode *i, uint64_t size)
     size_t tail = size % CHUNK_BYTES;
     int r = 0;
 
-    change_begin(t, i);
+    tree_data_change_begin(t, i);
     if (tail)
-        r = zero_chunk(t, i, size / CHUNK_BYTES, tail, CHUNK_BYTES - tail);
+        r = tree_data_zero_chunk(t, i, size / CHUNK_BYTES, tail,
+                                 CHUNK_BYTES - tail);
     if (!r)
-        r = cut_blocks(t, i, blocks_for(size), UINT64_MAX);
+        r = tree_data_cut_blocks(t, i, tree_data_blocks_for(size), UINT64_MAX);
     if (!r)
         i->size = size;
-    change_end(t, i);
+    tree_data_change_end(t, i);
     return r;
 }
 
 /* The former last block is charged in full now; the new end is a hole or a
  * block that was allocated beyond the old end. */
 static int
-extend(struct tree *t, struct inode *i, uint64_t size)
+tree_data_extend(struct tree *t, struct inode *i, uint64_t size)
 {
     uint64_t slack = inode_slack(i, i->size) - inode_slack(i, size);
     int r = tree_charge(t, (int64_t)slack);
@@ -361,7 +365,8 @@ tree_truncate(struct tree *t, uint64_t ino, uint64_t size, int64_t now_ns)
         return -EFBIG;
     int r = tree_unshare(t, ino, &i);
     if (!r)
-        r = size <= i->size ? tree_data_cut(t, i, size) : extend(t, i, size);
+        r = size <= i->size ? tree_data_cut(t, i, size)
+                            : tree_data_extend(t, i, size);
     if (r < 0)
         return r;
     inode_touch_content(i, now_ns);
@@ -369,11 +374,11 @@ tree_truncate(struct tree *t, uint64_t ino, uint64_t size, int64_t now_ns)
 }
 
 static int
-allocate_chunk(struct tree *t, struct inode *i, uint64_t key)
+tree_data_allocate_chunk(struct tree *t, struct inode *i, uint64_t key)
 {
     if (chunk_at(i, key))
         return 0;
-    int64_t cost = CHUNK_BYTES + nodes_cost_at(i, key);
+    int64_t cost = CHUNK_BYTES + tree_data_nodes_cost_at(i, key);
     struct shared **at = radix_slot(&i->chunks, key);
     if (!at)
         return -ENOMEM;
@@ -395,14 +400,16 @@ allocate_chunk(struct tree *t, struct inode *i, uint64_t key)
  * needed than for the first and the last block, and one for each 32 between
  * them. */
 static int
-check_room(struct tree *t, const struct inode *i, uint64_t first, uint64_t last)
+tree_data_check_room(struct tree *t, const struct inode *i, uint64_t first,
+                     uint64_t last)
 {
     struct tally present = radix_tally(&i->chunks, &content_ops, first, last);
     uint64_t n = last - first + 1 - present.leaves;
     uint64_t nodes =
         radix_missing(&i->chunks, first) +
         (last > first ? radix_missing(&i->chunks, last) + n / 32 : 0);
-    int64_t missing = tree_data_block_bytes(n) + nodes_cost_of(i, n, nodes);
+    int64_t missing =
+        tree_data_block_bytes(n) + tree_data_nodes_cost_of(i, n, nodes);
     int r = tree_charge(t, missing);
 
     if (r == 0)
@@ -413,13 +420,14 @@ check_room(struct tree *t, const struct inode *i, uint64_t first, uint64_t last)
 /* The quota is checked for the whole range, but only a step of it is allocated:
  * the caller continues, and a large fallocate does not block the sandbox. */
 static int
-allocate_chunks(struct tree *t, struct inode *i, uint64_t first, uint64_t last)
+tree_data_allocate_chunks(struct tree *t, struct inode *i, uint64_t first,
+                          uint64_t last)
 {
-    int r = check_room(t, i, first, last);
+    int r = tree_data_check_room(t, i, first, last);
     uint64_t most = first + ALLOCATE_STEP_BYTES / CHUNK_BYTES - 1;
 
     for (uint64_t key = first; !r && key <= last && key <= most; key++)
-        r = allocate_chunk(t, i, key);
+        r = tree_data_allocate_chunk(t, i, key);
     return r;
 }
 
@@ -436,13 +444,13 @@ tree_allocate(struct tree *t, uint64_t ino, uint64_t off, uint64_t len,
         return r;
     uint64_t first = off / CHUNK_BYTES, end = off + len;
     uint64_t reached = first * CHUNK_BYTES + ALLOCATE_STEP_BYTES;
-    change_begin(t, i);
-    r = allocate_chunks(t, i, first, blocks_for(end) - 1);
+    tree_data_change_begin(t, i);
+    r = tree_data_allocate_chunks(t, i, first, tree_data_blocks_for(end) - 1);
     if (!r && reached >= end && !keep_size && end > i->size) {
         i->size = end;
         inode_touch_content(i, now_ns);
     }
-    change_end(t, i);
+    tree_data_change_end(t, i);
     if (r < 0)
         return r;
     if (reached < end)
@@ -454,19 +462,19 @@ tree_allocate(struct tree *t, uint64_t ino, uint64_t off, uint64_t len,
 /* Zeroes what off..end-1 covers of the blocks at its two ends, if only in
  * part, and drops those between. */
 static int
-punch(struct tree *t, struct inode *i, uint64_t off, uint64_t end)
+tree_data_punch(struct tree *t, struct inode *i, uint64_t off, uint64_t end)
 {
-    uint64_t first = blocks_for(off), last = end / CHUNK_BYTES;
+    uint64_t first = tree_data_blocks_for(off), last = end / CHUNK_BYTES;
     size_t head = off % CHUNK_BYTES, tail = end % CHUNK_BYTES;
     int r = 0;
 
     if (first > last)
-        return zero_chunk(t, i, last, head, (size_t)(end - off));
+        return tree_data_zero_chunk(t, i, last, head, (size_t)(end - off));
     if (head)
-        r = zero_chunk(t, i, first - 1, head, CHUNK_BYTES - head);
+        r = tree_data_zero_chunk(t, i, first - 1, head, CHUNK_BYTES - head);
     if (!r && tail)
-        r = zero_chunk(t, i, last, 0, tail);
-    return r || first == last ? r : cut_blocks(t, i, first, last - 1);
+        r = tree_data_zero_chunk(t, i, last, 0, tail);
+    return r || first == last ? r : tree_data_cut_blocks(t, i, first, last - 1);
 }
 
 int
@@ -480,9 +488,9 @@ tree_punch(struct tree *t, uint64_t ino, uint64_t off, uint64_t len,
     int r = tree_unshare(t, ino, &i);
     if (r != 0)
         return r;
-    change_begin(t, i);
-    r = punch(t, i, off, off + len);
-    change_end(t, i);
+    tree_data_change_begin(t, i);
+    r = tree_data_punch(t, i, off, off + len);
+    tree_data_change_end(t, i);
     inode_touch_content(i, now_ns);
     return r;
 }
@@ -492,19 +500,20 @@ enum { SEEK_BLOCKS = SEEK_STEP_BYTES / CHUNK_BYTES + 1 };
 
 /* Blocks that were allocated but never written count as holes. */
 static bool
-is_data(const struct chunk *c)
+tree_data_is_data(const struct chunk *c)
 {
     return c && c->cap;
 }
 
 static int64_t
-seek_data(const struct inode *i, uint64_t pos)
+tree_data_seek_data(const struct inode *i, uint64_t pos)
 {
     uint64_t key = pos / CHUNK_BYTES;
     unsigned left = SEEK_BLOCKS;
     struct shared *s;
 
-    while ((s = radix_next(&i->chunks, &key)) && !is_data((struct chunk *)s)) {
+    while ((s = radix_next(&i->chunks, &key)) &&
+           !tree_data_is_data((struct chunk *)s)) {
         key++;
         if (!--left)
             return -EAGAIN;
@@ -516,15 +525,15 @@ seek_data(const struct inode *i, uint64_t pos)
 }
 
 static int64_t
-seek_hole(const struct inode *i, uint64_t pos)
+tree_data_seek_hole(const struct inode *i, uint64_t pos)
 {
     uint64_t key = pos / CHUNK_BYTES, end = key + SEEK_BLOCKS;
 
-    while (key * CHUNK_BYTES < i->size && is_data(chunk_at(i, key)))
+    while (key * CHUNK_BYTES < i->size && tree_data_is_data(chunk_at(i, key)))
         if (++key == end)
             return -EAGAIN;
     uint64_t start = key * CHUNK_BYTES > pos ? key * CHUNK_BYTES : pos;
-    return (int64_t)min_u64(start, i->size);
+    return (int64_t)tree_data_min_u64(start, i->size);
 }
 
 int64_t
@@ -532,5 +541,6 @@ inode_seek(const struct inode *i, uint64_t pos, int whence)
 {
     if (pos >= i->size)
         return -ENXIO;
-    return whence == SEEK_DATA ? seek_data(i, pos) : seek_hole(i, pos);
+    return whence == SEEK_DATA ? tree_data_seek_data(i, pos)
+                               : tree_data_seek_hole(i, pos);
 }

@@ -91,8 +91,8 @@ tree_draft_put_inode(struct tree_draft *d, const struct record_key *k,
 /* Removes a name of the base. A directory that loses the name it was found
  * under has no parent until another record names it again. */
 static int
-remove_name(struct tree_draft *d, struct inode *dir, uint64_t dir_ino,
-            struct name name)
+tree_draft_remove_name(struct tree_draft *d, struct inode *dir,
+                       uint64_t dir_ino, struct name name)
 {
     struct dir_entry *e;
     struct inode *i;
@@ -156,7 +156,7 @@ tree_draft_put_name(struct tree_draft *d, const struct record_key *k,
         return -EINVAL;
     int e = tree_unshare(&d->tree, k->inode, &inode);
     if (e == 0 && is)
-        e = remove_name(d, inode, k->inode, name);
+        e = tree_draft_remove_name(d, inode, k->inode, name);
     if (e == 0 && r.inode)
         e = tree_draft_add_name(d, inode, k->inode, name, &r);
     return e;
@@ -167,8 +167,8 @@ tree_draft_put_name(struct tree_draft *d, const struct record_key *k,
 /* Returns true if the file can have such a block. Content must end with the
  * file; a block that is only allocated may be beyond its end. */
 static bool
-is_block_of(const struct inode *i, uint64_t index, const char *bytes,
-            size_t len)
+tree_draft_is_block_of(const struct inode *i, uint64_t index, const char *bytes,
+                       size_t len)
 {
     uint64_t at = index * CHUNK_BYTES, left = i->size > at ? i->size - at : 0;
 
@@ -195,8 +195,8 @@ tree_draft_chunk_for(const struct chunk *below, const void *bytes, size_t len)
 }
 
 static int
-put_block(struct tree_draft *d, const struct record_key *k, const void *value,
-          size_t len)
+tree_draft_put_block(struct tree_draft *d, const struct record_key *k,
+                     const void *value, size_t len)
 {
     const struct inode *below = tree_find(d->base, k->inode);
     const struct inode *found = tree_find(&d->tree, k->inode);
@@ -208,7 +208,7 @@ put_block(struct tree_draft *d, const struct record_key *k, const void *value,
         below ? (const struct chunk *)radix_find(&below->chunks, k->index)
               : NULL;
     bool is_hole = below && !len;
-    if (is_hole ? !old : !is_block_of(found, k->index, value, len))
+    if (is_hole ? !old : !tree_draft_is_block_of(found, k->index, value, len))
         return -EINVAL;
     int r = tree_unshare(&d->tree, k->inode, &i);
     if (r != 0)
@@ -223,8 +223,8 @@ put_block(struct tree_draft *d, const struct record_key *k, const void *value,
 /* --- extended attributes */
 
 static int
-put_attrs(struct tree_draft *d, const struct record_key *k, const void *value,
-          size_t len)
+tree_draft_put_attrs(struct tree_draft *d, const struct record_key *k,
+                     const void *value, size_t len)
 {
     const struct inode *below = tree_find(d->base, k->inode);
     struct xattrs *x = NULL;
@@ -243,9 +243,9 @@ tree_draft_put(struct tree_draft *d, const struct record_key *k,
     if (k->type == RECORD_INODE)
         return tree_draft_put_inode(d, k, value, len);
     if (k->type == RECORD_ATTRS)
-        return put_attrs(d, k, value, len);
+        return tree_draft_put_attrs(d, k, value, len);
     return k->type == RECORD_NAME ? tree_draft_put_name(d, k, value, len)
-                                  : put_block(d, k, value, len);
+                                  : tree_draft_put_block(d, k, value, len);
 }
 
 /* --- the whole */
@@ -258,7 +258,7 @@ struct unnamed {
 };
 
 static void
-note_unnamed(struct unnamed *u, uint64_t ino)
+tree_draft_note_unnamed(struct unnamed *u, uint64_t ino)
 {
     if (u->n == u->cap) {
         size_t cap = u->cap ? 2 * u->cap : 64;
@@ -277,7 +277,8 @@ note_unnamed(struct unnamed *u, uint64_t ino)
  * of the base, and a directory must be empty: the records removed it. A
  * symbolic link without its target is damaged. */
 static void
-on_changed(void *arg, uint64_t ino, struct shared *below, struct shared *now)
+tree_draft_on_changed(void *arg, uint64_t ino, struct shared *below,
+                      struct shared *now)
 {
     const struct inode *i = (const struct inode *)now;
     struct unnamed *u = arg;
@@ -289,15 +290,15 @@ on_changed(void *arg, uint64_t ino, struct shared *below, struct shared *now)
     if (!below || (inode_is_dir(i) && i->dir.n))
         u->error = -EINVAL;
     if (!u->error)
-        note_unnamed(u, ino);
+        tree_draft_note_unnamed(u, ino);
 }
 
 static int
-remove_unnamed(struct tree_draft *d)
+tree_draft_remove_unnamed(struct tree_draft *d)
 {
     struct unnamed u = {0};
 
-    radix_diff(&d->base->inodes, &d->tree.inodes, on_changed, &u);
+    radix_diff(&d->base->inodes, &d->tree.inodes, tree_draft_on_changed, &u);
     for (size_t i = 0; !u.error && i < u.n; i++)
         u.error = tree_evict(&d->tree, u.v[i]);
     free(u.v);
@@ -307,7 +308,8 @@ remove_unnamed(struct tree_draft *d)
 /* Finds the next subdirectory of `dir` from *seq on, and checks that it agrees
  * with where it was found. *ret is 0 if there is none. */
 static int
-next_dir(const struct tree *t, uint64_t dir, uint64_t *seq, uint64_t *ret)
+tree_draft_next_dir(const struct tree *t, uint64_t dir, uint64_t *seq,
+                    uint64_t *ret)
 {
     const struct inode *d = tree_find(t, dir);
     const struct dir_entry *e;
@@ -329,12 +331,12 @@ next_dir(const struct tree *t, uint64_t dir, uint64_t *seq, uint64_t *ret)
  * one parent, so none is met twice. Directories without subdirectories are not
  * entered. */
 static int
-count_reached(const struct tree *t, uint64_t *ret)
+tree_draft_count_reached(const struct tree *t, uint64_t *ret)
 {
     uint64_t at = TREE_ROOT, seq = 0, child, n = 1;
 
     for (;;) {
-        int r = next_dir(t, at, &seq, &child);
+        int r = tree_draft_next_dir(t, at, &seq, &child);
         if (r < 0)
             return r;
         if (!child && at == TREE_ROOT)
@@ -357,7 +359,7 @@ count_reached(const struct tree *t, uint64_t *ret)
 }
 
 static uint64_t
-count_dirs(const struct tree *t)
+tree_draft_count_dirs(const struct tree *t)
 {
     const struct inode *i;
     uint64_t ino = 0, n = 0;
@@ -371,7 +373,7 @@ count_dirs(const struct tree *t)
  * earlier versions did not pay for nodes: they may be above their limit by as
  * much, and then cannot grow. */
 static uint64_t
-block_bytes_used(const struct tree *t)
+tree_draft_block_bytes_used(const struct tree *t)
 {
     uint64_t bytes = t->used.bytes, ino = 0;
     struct shared *s;
@@ -389,16 +391,16 @@ tree_draft_end(struct tree_draft *d)
 {
     uint64_t reached = 0;
 
-    int r = remove_unnamed(d);
+    int r = tree_draft_remove_unnamed(d);
     if (r == 0)
-        r = count_reached(&d->tree, &reached);
+        r = tree_draft_count_reached(&d->tree, &reached);
     if (r != 0)
         return r;
-    if (reached != count_dirs(&d->tree))
+    if (reached != tree_draft_count_dirs(&d->tree))
         return -EINVAL;
     d->tree.max = d->max;
     d->tree.hit_bytes = d->tree.used.bytes > d->max.bytes &&
-                        block_bytes_used(&d->tree) > d->max.bytes;
+                        tree_draft_block_bytes_used(&d->tree) > d->max.bytes;
     d->tree.hit_inodes = d->tree.used.inodes > d->max.inodes;
     return d->tree.hit_bytes || d->tree.hit_inodes ? -ENOSPC : 0;
 }

@@ -39,8 +39,8 @@ tree_lookup(const struct tree *t, uint64_t dir, struct name name,
 
 /* Returns a directory for a new entry `name`, which must not exist. -EEXIST. */
 static int
-unshare_for_new(struct tree *t, uint64_t dir, struct name name,
-                struct inode **ret)
+tree_name_unshare_for_new(struct tree *t, uint64_t dir, struct name name,
+                          struct inode **ret)
 {
     const struct inode *d;
     int r = tree_name_find_dir(t, dir, &d);
@@ -58,7 +58,7 @@ tree_create(struct tree *t, uint64_t dir, struct name name,
     struct inode *d, *i;
     uint64_t ino;
 
-    int r = unshare_for_new(t, dir, name, &d);
+    int r = tree_name_unshare_for_new(t, dir, name, &d);
     if (r < 0)
         return r;
     r = tree_add(t, a, now_ns, &i, &ino);
@@ -151,7 +151,7 @@ tree_symlink(struct tree *t, uint64_t dir, struct name name, const char *target,
 }
 
 static int
-check_linkable(const struct inode *i)
+tree_name_check_linkable(const struct inode *i)
 {
     if (!i)
         return -ENOENT;
@@ -165,7 +165,7 @@ check_linkable(const struct inode *i)
 /* Called when a file that was created without a name gets one: it is an orphan
  * no more, and survives its last hold. */
 static void
-adopt(struct tree *t, struct inode *i, uint64_t ino)
+tree_name_adopt(struct tree *t, struct inode *i, uint64_t ino)
 {
     struct hold *h = holds_find(&t->holds, ino);
 
@@ -182,10 +182,10 @@ tree_link(struct tree *t, uint64_t dir, struct name name, uint64_t ino,
 {
     struct inode *d, *i;
 
-    int r = unshare_for_new(t, dir, name, &d);
+    int r = tree_name_unshare_for_new(t, dir, name, &d);
     if (r < 0)
         return r;
-    r = check_linkable(tree_find(t, ino));
+    r = tree_name_check_linkable(tree_find(t, ino));
     if (r < 0)
         return r;
     r = tree_unshare(t, ino, &i);
@@ -199,14 +199,14 @@ tree_link(struct tree *t, uint64_t dir, struct name name, uint64_t ino,
         (void)tree_set_nlink(t, i, i->nlink - 1);
         return r;
     }
-    adopt(t, i, ino);
+    tree_name_adopt(t, i, ino);
     i->ctime_ns = now_ns;
     inode_touch_dir(d, now_ns);
     return 0;
 }
 
 static int
-check_victim(const struct inode *i, int flags)
+tree_name_check_victim(const struct inode *i, int flags)
 {
     if (!i)
         return -ESTALE;
@@ -228,7 +228,7 @@ tree_unlink(struct tree *t, uint64_t dir, struct name name, int flags,
     int r = tree_lookup(t, dir, name, &ino);
     if (r < 0)
         return r;
-    r = check_victim(tree_find(t, ino), flags);
+    r = tree_name_check_victim(tree_find(t, ino), flags);
     if (r < 0)
         return r;
     r = tree_unshare(t, dir, &d);

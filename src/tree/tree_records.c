@@ -26,7 +26,7 @@ struct records_writer {
 };
 
 static void
-send(struct records_writer *w, const void *value, size_t len)
+tree_records_send(struct records_writer *w, const void *value, size_t len)
 {
     if (!w->error)
         w->error = record_send(w->to, &w->key, value, len);
@@ -34,14 +34,14 @@ send(struct records_writer *w, const void *value, size_t len)
 
 /* Sends `now` if it differs from `was`; NULL stands for no record. */
 static void
-send_change(struct records_writer *w, const uint8_t *was, size_t was_len,
-            const uint8_t *now, size_t len)
+tree_records_send_change(struct records_writer *w, const uint8_t *was,
+                         size_t was_len, const uint8_t *now, size_t len)
 {
     bool is_same =
         !was == !now && was_len == len && (!len || !memcmp(was, now, len));
 
     if (!is_same)
-        send(w, now, len);
+        tree_records_send(w, now, len);
 }
 
 /* --- inodes */
@@ -67,22 +67,22 @@ inode_value(const struct records_writer *w, const struct inode *i,
 }
 
 static void
-send_inode(struct records_writer *w)
+tree_records_send_inode(struct records_writer *w)
 {
     uint8_t a[RECORD_FIXED_MAX], b[RECORD_FIXED_MAX];
     size_t was_len, len;
     const uint8_t *was = inode_value(w, w->was, a, &was_len);
     const uint8_t *now = inode_value(w, w->now, b, &len);
 
-    send_change(w, was, was_len, now, len);
+    tree_records_send_change(w, was, was_len, now, len);
 }
 
 /* --- extended attributes */
 
 /* NULL: no record. */
 static const uint8_t *
-attrs_value(const struct records_writer *w, const struct inode *i,
-            size_t *ret_len)
+tree_records_attrs_value(const struct records_writer *w, const struct inode *i,
+                         size_t *ret_len)
 {
     const struct xattrs *below = w->below ? w->below->xattrs : NULL;
 
@@ -94,13 +94,13 @@ attrs_value(const struct records_writer *w, const struct inode *i,
 }
 
 static void
-send_attrs(struct records_writer *w)
+tree_records_send_attrs(struct records_writer *w)
 {
     size_t was_len, len;
-    const uint8_t *was = attrs_value(w, w->was, &was_len);
-    const uint8_t *now = attrs_value(w, w->now, &len);
+    const uint8_t *was = tree_records_attrs_value(w, w->was, &was_len);
+    const uint8_t *now = tree_records_attrs_value(w, w->now, &len);
 
-    send_change(w, was, was_len, now, len);
+    tree_records_send_change(w, was, was_len, now, len);
 }
 
 /* --- names */
@@ -112,8 +112,9 @@ entry_in(const struct inode *i, struct name name)
 }
 
 static const uint8_t *
-name_value(const struct dir_entry *below, const struct dir_entry *e,
-           uint8_t buf[RECORD_FIXED_MAX], size_t *ret_len)
+tree_records_name_value(const struct dir_entry *below,
+                        const struct dir_entry *e,
+                        uint8_t buf[RECORD_FIXED_MAX], size_t *ret_len)
 {
     *ret_len = 0;
     if (e == below)
@@ -125,21 +126,23 @@ name_value(const struct dir_entry *below, const struct dir_entry *e,
 }
 
 static void
-send_name(struct records_writer *w, struct name name)
+tree_records_send_name(struct records_writer *w, struct name name)
 {
     uint8_t a[RECORD_FIXED_MAX], b[RECORD_FIXED_MAX];
     const struct dir_entry *below = entry_in(w->below, name);
     size_t was_len, len;
-    const uint8_t *was = name_value(below, entry_in(w->was, name), a, &was_len);
-    const uint8_t *now = name_value(below, entry_in(w->now, name), b, &len);
+    const uint8_t *was =
+        tree_records_name_value(below, entry_in(w->was, name), a, &was_len);
+    const uint8_t *now =
+        tree_records_name_value(below, entry_in(w->now, name), b, &len);
 
     w->key.name = name.s;
     w->key.name_len = name.len;
-    send_change(w, was, was_len, now, len);
+    tree_records_send_change(w, was, was_len, now, len);
 }
 
 static const struct radix *
-order_of(const struct inode *i)
+tree_records_order_of(const struct inode *i)
 {
     return i && inode_is_dir(i) ? &i->dir.order : &none;
 }
@@ -147,7 +150,8 @@ order_of(const struct inode *i)
 /* Reports one position at which the directories differ. A name that has moved
  * to another position differs there too, and is reported there. */
 static void
-on_entry(void *arg, uint64_t seq, struct shared *a, struct shared *b)
+tree_records_on_entry(void *arg, uint64_t seq, struct shared *a,
+                      struct shared *b)
 {
     const struct dir_entry *was = (struct dir_entry *)a;
     const struct dir_entry *now = (struct dir_entry *)b;
@@ -155,9 +159,9 @@ on_entry(void *arg, uint64_t seq, struct shared *a, struct shared *b)
 
     (void)seq;
     if (was && !entry_in(w->now, (struct name){was->name, was->len}))
-        send_name(w, (struct name){was->name, was->len});
+        tree_records_send_name(w, (struct name){was->name, was->len});
     if (now)
-        send_name(w, (struct name){now->name, now->len});
+        tree_records_send_name(w, (struct name){now->name, now->len});
 }
 
 /* --- blocks */
@@ -165,7 +169,7 @@ on_entry(void *arg, uint64_t seq, struct shared *a, struct shared *b)
 /* Returns the blocks of an inode. A missing inode has no records of blocks, and
  * neither has one that equals the base: both compare as the base's blocks. */
 static const struct radix *
-chunks_of(const struct inode *i, const struct inode *below)
+tree_records_chunks_of(const struct inode *i, const struct inode *below)
 {
     if (!i)
         i = below;
@@ -186,60 +190,63 @@ tree_records_block_bytes(const struct records_writer *w, const struct chunk *c)
 }
 
 static void
-send_block(struct records_writer *w, const struct chunk *c)
+tree_records_send_block(struct records_writer *w, const struct chunk *c)
 {
     static const uint8_t zero[1];
     size_t n = tree_records_block_bytes(w, c);
 
-    send(w, n > c->cap ? zero : c->data, n);
+    tree_records_send(w, n > c->cap ? zero : c->data, n);
 }
 
 /* A block that is back to that of the base loses its record. A block that is
  * gone is recorded as a hole if the base has one there. */
 static void
-on_chunk(void *arg, uint64_t index, struct shared *was, struct shared *now)
+tree_records_on_chunk(void *arg, uint64_t index, struct shared *was,
+                      struct shared *now)
 {
     struct records_writer *w = arg;
-    const struct shared *below = radix_find(chunks_of(w->below, NULL), index);
+    const struct shared *below =
+        radix_find(tree_records_chunks_of(w->below, NULL), index);
 
     (void)was;
     w->key.index = index;
     if (now && now != below)
-        send_block(w, (const struct chunk *)now);
+        tree_records_send_block(w, (const struct chunk *)now);
     else
-        send(w, now == below ? NULL : "", 0);
+        tree_records_send(w, now == below ? NULL : "", 0);
 }
 
 /* --- places */
 
 static void
-send_place(struct records_writer *w, uint64_t ino, uint64_t dir,
-           const struct dir_entry *e)
+tree_records_send_place(struct records_writer *w, uint64_t ino, uint64_t dir,
+                        const struct dir_entry *e)
 {
     const struct record_place r = {dir, e->name, e->len};
     uint8_t value[RECORD_PLACE_BYTES];
 
     w->key.inode = ino;
-    send(w, value, record_place_put(&r, value));
+    tree_records_send(w, value, record_place_put(&r, value));
 }
 
 /* Sends the places of a directory of the base, and of those above it. */
 static void
-send_dir_places(struct records_writer *w, uint64_t ino)
+tree_records_send_dir_places(struct records_writer *w, uint64_t ino)
 {
     while (ino != TREE_ROOT && !w->error) {
         const struct inode *i = tree_find(w->base, ino);
         const struct inode *dir = tree_find(w->base, i->parent);
-        send_place(w, ino, i->parent,
-                   (struct dir_entry *)radix_find(&dir->dir.order, i->seq));
+        tree_records_send_place(
+            w, ino, i->parent,
+            (struct dir_entry *)radix_find(&dir->dir.order, i->seq));
         ino = i->parent;
     }
 }
 
 /* Is it recorded for the first time? */
 static bool
-is_new(const struct inode *below, const struct inode *was,
-       const struct inode *now)
+tree_records_is_new(const struct inode *below, const struct inode *was,
+                    const struct inode *now)
 {
     return below && was == below && now && now != below;
 }
@@ -247,12 +254,12 @@ is_new(const struct inode *below, const struct inode *was,
 /* An inode of the base that is recorded from now on. A file does not know where
  * it is. */
 static void
-send_new_place(struct records_writer *w, uint64_t ino)
+tree_records_send_new_place(struct records_writer *w, uint64_t ino)
 {
-    if (!is_new(w->below, w->was, w->now))
+    if (!tree_records_is_new(w->below, w->was, w->now))
         return;
     if (inode_is_dir(w->below))
-        send_dir_places(w, ino);
+        tree_records_send_dir_places(w, ino);
     else
         w->has_files = true;
 }
@@ -260,35 +267,38 @@ send_new_place(struct records_writer *w, uint64_t ino)
 /* Hard links make several names for one file; each is sent, and the last one
  * stays. */
 static void
-send_places_in(struct records_writer *w, uint64_t ino, const struct inode *dir)
+tree_records_send_places_in(struct records_writer *w, uint64_t ino,
+                            const struct inode *dir)
 {
     const struct dir_entry *e;
 
     for (uint64_t seq = 0; (e = dir_next(&dir->dir, &seq)); seq++) {
         const struct inode *below = tree_find(w->base, e->ino);
-        if (inode_is_dir(below) || !is_new(below, tree_find(w->last, e->ino),
-                                           tree_find(w->tree, e->ino)))
+        if (inode_is_dir(below) ||
+            !tree_records_is_new(below, tree_find(w->last, e->ino),
+                                 tree_find(w->tree, e->ino)))
             continue;
-        send_place(w, e->ino, ino, e);
-        send_dir_places(w, ino);
+        tree_records_send_place(w, e->ino, ino, e);
+        tree_records_send_dir_places(w, ino);
     }
 }
 
 static void
-send_file_places(struct records_writer *w)
+tree_records_send_file_places(struct records_writer *w)
 {
     const struct inode *i;
 
     for (uint64_t ino = 0;
          (i = (struct inode *)radix_next(&w->base->inodes, &ino)); ino++)
         if (inode_is_dir(i))
-            send_places_in(w, ino, i);
+            tree_records_send_places_in(w, ino, i);
 }
 
 /* --- all */
 
 static void
-on_inode(void *arg, uint64_t ino, struct shared *was, struct shared *now)
+tree_records_on_inode(void *arg, uint64_t ino, struct shared *was,
+                      struct shared *now)
 {
     struct records_writer *w = arg;
 
@@ -297,16 +307,18 @@ on_inode(void *arg, uint64_t ino, struct shared *was, struct shared *now)
     w->now = (const struct inode *)now;
     w->below = tree_find(w->base, ino);
     if (w->type == RECORD_INODE)
-        send_inode(w);
+        tree_records_send_inode(w);
     else if (w->type == RECORD_ATTRS)
-        send_attrs(w);
+        tree_records_send_attrs(w);
     else if (w->type == RECORD_PLACE)
-        send_new_place(w, ino);
+        tree_records_send_new_place(w, ino);
     else if (w->type == RECORD_BLOCK)
-        radix_diff(chunks_of(w->was, w->below), chunks_of(w->now, w->below),
-                   on_chunk, w);
+        radix_diff(tree_records_chunks_of(w->was, w->below),
+                   tree_records_chunks_of(w->now, w->below),
+                   tree_records_on_chunk, w);
     else
-        radix_diff(order_of(w->was), order_of(w->now), on_entry, w);
+        radix_diff(tree_records_order_of(w->was), tree_records_order_of(w->now),
+                   tree_records_on_entry, w);
 }
 
 int
@@ -321,8 +333,8 @@ tree_records(const struct tree *base, const struct tree *last,
                                .key = {.type = type, .mount = mount},
                                .to = to};
 
-    radix_diff(&last->inodes, &now->inodes, on_inode, &w);
+    radix_diff(&last->inodes, &now->inodes, tree_records_on_inode, &w);
     if (w.has_files)
-        send_file_places(&w);
+        tree_records_send_file_places(&w);
     return w.error;
 }

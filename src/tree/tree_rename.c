@@ -50,7 +50,7 @@ side_unshare(struct tree *t, struct side *s)
 
 /* True if the directory `dir` is `ancestor` or below it. */
 static bool
-is_inside(const struct tree *t, uint64_t dir, uint64_t ancestor)
+tree_rename_is_inside(const struct tree *t, uint64_t dir, uint64_t ancestor)
 {
     while (dir != ancestor) {
         const struct inode *i = tree_find(t, dir);
@@ -62,12 +62,12 @@ is_inside(const struct tree *t, uint64_t dir, uint64_t ancestor)
 }
 
 static int
-check_replaced(const struct tree *t, const struct side *from,
-               const struct side *to)
+tree_rename_check_replaced(const struct tree *t, const struct side *from,
+                           const struct side *to)
 {
     if (!to->ino)
         return 0;
-    if (to->is_dir && is_inside(t, from->dir, to->ino))
+    if (to->is_dir && tree_rename_is_inside(t, from->dir, to->ino))
         return -ENOTEMPTY;
     if (from->is_dir && !to->is_dir)
         return -ENOTDIR;
@@ -78,8 +78,8 @@ check_replaced(const struct tree *t, const struct side *from,
 }
 
 static int
-check_rename(const struct tree *t, const struct side *from,
-             const struct side *to, unsigned flags)
+tree_rename_check_rename(const struct tree *t, const struct side *from,
+                         const struct side *to, unsigned flags)
 {
     if (!from->ino)
         return -ENOENT;
@@ -88,17 +88,20 @@ check_rename(const struct tree *t, const struct side *from,
     if ((flags & RENAME_EXCHANGE) && !to->ino)
         return -ENOENT;
     if (from->is_dir && from->dir != to->dir &&
-        is_inside(t, to->dir, from->ino))
+        tree_rename_is_inside(t, to->dir, from->ino))
         return -EINVAL;
     if (!(flags & RENAME_EXCHANGE))
-        return from->ino == to->ino ? 0 : check_replaced(t, from, to);
-    return to->is_dir && is_inside(t, from->dir, to->ino) ? -EINVAL : 0;
+        return from->ino == to->ino ? 0
+                                    : tree_rename_check_replaced(t, from, to);
+    return to->is_dir && tree_rename_is_inside(t, from->dir, to->ino) ? -EINVAL
+                                                                      : 0;
 }
 
 /* Records that `s` has its name in the directory of `to` now, in the entry
  * `seq`. A directory knows its parent, and counts as a link of it. */
 static void
-settle(struct side *s, struct side *to, uint64_t seq, int64_t now_ns)
+tree_rename_settle(struct side *s, struct side *to, uint64_t seq,
+                   int64_t now_ns)
 {
     s->inode->ctime_ns = now_ns;
     if (!s->is_dir)
@@ -111,7 +114,7 @@ settle(struct side *s, struct side *to, uint64_t seq, int64_t now_ns)
 
 /* Both entries are owned before either is changed. */
 static int
-exchange(struct side *from, struct side *to, int64_t now_ns)
+tree_rename_exchange(struct side *from, struct side *to, int64_t now_ns)
 {
     struct dir_entry *a, *b;
 
@@ -124,8 +127,8 @@ exchange(struct side *from, struct side *to, int64_t now_ns)
     a->type = to->type;
     b->ino = from->ino;
     b->type = from->type;
-    settle(from, to, b->seq, now_ns);
-    settle(to, from, a->seq, now_ns);
+    tree_rename_settle(from, to, b->seq, now_ns);
+    tree_rename_settle(to, from, a->seq, now_ns);
     return 0;
 }
 
@@ -133,7 +136,8 @@ exchange(struct side *from, struct side *to, int64_t now_ns)
  * its entry, and with it its position in readdir; only the inode number
  * changes. */
 static int
-move(struct tree *t, struct side *from, struct side *to, int64_t now_ns)
+tree_rename_move(struct tree *t, struct side *from, struct side *to,
+                 int64_t now_ns)
 {
     struct dir_entry *a, *b;
 
@@ -151,7 +155,8 @@ move(struct tree *t, struct side *from, struct side *to, int64_t now_ns)
         b->ino = from->ino;
         b->type = from->type;
     }
-    settle(from, to, to->ino ? b->seq : dir_last_seq(&to->parent->dir), now_ns);
+    tree_rename_settle(
+        from, to, to->ino ? b->seq : dir_last_seq(&to->parent->dir), now_ns);
     dir_remove(&from->parent->dir, a);
     if (to->ino)
         tree_unname(t, to->parent, to->inode, to->ino, now_ns);
@@ -171,7 +176,7 @@ tree_rename(struct tree *t, uint64_t dir, struct name name, uint64_t dir2,
     if (!r)
         r = side_find(t, &to);
     if (!r)
-        r = check_rename(t, &from, &to, flags);
+        r = tree_rename_check_rename(t, &from, &to, flags);
     if (r || from.ino == to.ino)
         return r;
     r = side_unshare(t, &from);
@@ -180,8 +185,8 @@ tree_rename(struct tree *t, uint64_t dir, struct name name, uint64_t dir2,
     if (r)
         return r;
 
-    r = flags & RENAME_EXCHANGE ? exchange(&from, &to, now_ns)
-                                : move(t, &from, &to, now_ns);
+    r = flags & RENAME_EXCHANGE ? tree_rename_exchange(&from, &to, now_ns)
+                                : tree_rename_move(t, &from, &to, now_ns);
     if (r < 0)
         return r;
     inode_touch_dir(from.parent, now_ns);

@@ -47,7 +47,7 @@ xattrs_put(OWN struct xattrs *x)
 }
 
 static struct xattrs *
-alloc(size_t len)
+xattr_alloc(size_t len)
 {
     struct xattrs *x = malloc(sizeof *x + len);
 
@@ -61,7 +61,7 @@ alloc(size_t len)
 struct xattrs *
 xattrs_new(const void *bytes, size_t len)
 {
-    struct xattrs *x = alloc(len);
+    struct xattrs *x = xattr_alloc(len);
 
     if (x)
         memcpy(x->bytes, bytes, len);
@@ -99,7 +99,7 @@ xattrs_with(const struct xattrs *x, struct xattr_name name, const void *value,
     size_t old = x ? x->len : 0, most = old + name.len + len + RECORD_ATTR_HEAD;
     size_t used = 0;
 
-    struct xattrs *n = alloc(most);
+    struct xattrs *n = xattr_alloc(most);
     if (!n)
         return -ENOMEM;
     if (value)
