@@ -95,7 +95,7 @@ request_parse_number(const char *name, const char *s, uint64_t scale,
 
 /* Parses "bytes=N,files=N", which is cut in place. */
 static bool
-parse_growth(char *s, struct wsand_mount_limit *l)
+request_parse_growth(char *s, struct wsand_mount_limit *l)
 {
     char *word;
 
@@ -117,7 +117,7 @@ parse_growth(char *s, struct wsand_mount_limit *l)
  * / cannot replace the root, which has /dev and /proc. It is mounted elsewhere,
  * and becomes the root directory of the program. */
 static bool
-parse_mount(struct exec_request *q, char *s)
+request_parse_mount(struct exec_request *q, char *s)
 {
     struct wsand_mount *m = &q->mounts[q->sandbox.n_mounts];
     struct wsand_mount_limit *l = &q->mount_limits[q->sandbox.n_mount_limits];
@@ -136,7 +136,7 @@ parse_mount(struct exec_request *q, char *s)
         complain("--mount: '%s' is not HOST:/GUEST[:rw]", s);
         return false;
     }
-    if (growth && !parse_growth(growth, l))
+    if (growth && !request_parse_growth(growth, l))
         return false;
     *guest = 0;
     if (mode)
@@ -183,7 +183,7 @@ request_add_program(struct exec_request *q, const char *host_path,
 /* A later value of the same variable replaces an earlier one. Two entries are
  * kept free for PWD and the final NULL. */
 static bool
-set_env(struct exec_request *q, const char *s)
+request_set_env(struct exec_request *q, const char *s)
 {
     const char *eq = strchr(s, '=');
     size_t len = eq ? (size_t)(eq - s) + 1 : 0;
@@ -209,7 +209,7 @@ set_env(struct exec_request *q, const char *s)
  * Variables that were given with --env stay, because they are compared by
  * address. */
 static bool
-set_user(struct exec_request *q, const char *name)
+request_set_user(struct exec_request *q, const char *name)
 {
     const struct user_env *u = NULL;
 
@@ -238,9 +238,9 @@ request_parse_option(struct exec_request *q, int c, char *arg)
 
     switch (c) {
     case 'm':
-        return parse_mount(q, arg);
+        return request_parse_mount(q, arg);
     case 'e':
-        return set_env(q, arg);
+        return request_set_env(q, arg);
     case 'E':
         memset(q->env, 0, sizeof q->env);
         q->n_env = 0;
@@ -250,7 +250,7 @@ request_parse_option(struct exec_request *q, int c, char *arg)
         q->exec.cwd = arg;
         return true;
     case 'u':
-        return set_user(q, arg);
+        return request_set_user(q, arg);
     case 'M':
         return request_parse_number("memory-limit", arg, 1 << 20,
                                     &o->memory_bytes);
@@ -340,7 +340,7 @@ request_is_known(const char *word)
 /* getopt names an unknown letter in optopt. For a long option, the text is in
  * argv. */
 static void
-complain_of_unknown(char **argv)
+request_complain_of_unknown(char **argv)
 {
     const char letter[] = {'-', (char)optopt, 0};
     bool is_long = !optopt || !strncmp(argv[optind - 1], "--", 2);
@@ -371,7 +371,7 @@ request_parse(struct exec_request *q, int argc, char **argv, const char *help,
         if (c == ':')
             complain("%s: %s needs a value", argv[0], argv[optind - 1]);
         else if (c == '?')
-            complain_of_unknown(argv);
+            request_complain_of_unknown(argv);
         if (c == ':' || c == '?' || !request_parse_option(q, c, optarg))
             return EXIT_USAGE;
     }

@@ -26,7 +26,7 @@ struct resident_session {
 
 /* Replaces escapes in place: the result is never longer than the line. */
 static void
-unescape(char *s)
+resident_unescape(char *s)
 {
     char *to = s;
 
@@ -65,7 +65,8 @@ resident_answer(const struct wsand_output *o)
 /* The checkpoint prepares the shell for the next command and for forks. It runs
  * after the answer, so its time is not part of the measured command. */
 static int
-run_line(struct resident_session *s, const char *line, struct wsand_error *err)
+resident_run_line(struct resident_session *s, const char *line,
+                  struct wsand_error *err)
 {
     struct wsand_sandbox *sb = s->stack[s->depth];
     struct wsand_run run = {.size = sizeof run,
@@ -84,7 +85,7 @@ run_line(struct resident_session *s, const char *line, struct wsand_error *err)
 
 /* A stack that is full is reported, but does not end the session. */
 static int
-fork_sandbox(struct resident_session *s, struct wsand_error *err)
+resident_fork_sandbox(struct resident_session *s, struct wsand_error *err)
 {
     if (s->depth + 1 == SANDBOXES_MAX) {
         complain("shell: more than %d sandboxes", SANDBOXES_MAX);
@@ -101,7 +102,7 @@ static int
 do_line(struct resident_session *s, char *line, struct wsand_error *err)
 {
     if (!strcmp(line, ":fork"))
-        return fork_sandbox(s, err);
+        return resident_fork_sandbox(s, err);
     if (!strcmp(line, ":back")) {
         if (s->depth)
             wsand_sandbox_free(s->stack[s->depth--]);
@@ -111,8 +112,8 @@ do_line(struct resident_session *s, char *line, struct wsand_error *err)
         s->timeout_ms = strtoull(line + 9, NULL, 10);
         return 0;
     }
-    unescape(line);
-    return run_line(s, line, err);
+    resident_unescape(line);
+    return resident_run_line(s, line, err);
 }
 
 /* Input is not buffered, so that nothing is read ahead of the command that

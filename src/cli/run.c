@@ -29,7 +29,7 @@ run_on_signal(int sig)
 /* A signal that is ignored, as SIGHUP is under nohup, stays so: programs
  * inherit that. */
 static void
-forward_signals(struct wsand_sandbox *sb)
+run_forward_signals(struct wsand_sandbox *sb)
 {
     static const int signals[] = {SIGINT,  SIGTERM, SIGHUP,  SIGQUIT,
                                   SIGUSR1, SIGUSR2, SIGWINCH};
@@ -65,8 +65,8 @@ run_status_of(const struct exec_request *q, const char *name,
  * Statuses are those of a shell: 127 for a missing program, 126 for one that
  * cannot run. */
 static int
-explain(const struct exec_request *q, const char *name,
-        const struct wsand_error *err)
+run_explain(const struct exec_request *q, const char *name,
+            const struct wsand_error *err)
 {
     const char *text = wsand_error_text(err);
     size_t len = strlen(q->exec.path);
@@ -83,7 +83,7 @@ explain(const struct exec_request *q, const char *name,
 /* Adds PWD for programs that do not ask the system. The result must be freed
  * after the run. */
 static char *
-set_pwd(struct exec_request *q)
+run_set_pwd(struct exec_request *q)
 {
     char *pwd = NULL;
 
@@ -114,16 +114,17 @@ request_run(struct exec_request *q, const char *name)
     struct wsand_sandbox *sb = NULL;
     struct wsand_result res = {.size = sizeof res};
     struct wsand_error err = {0};
-    char *pwd = set_pwd(q);
+    char *pwd = run_set_pwd(q);
 
     int r = wsand_runtime_new(&ro, &rt, &err);
     if (r == 0)
         r = wsand_sandbox_new(rt, &q->sandbox, &sb, &err);
     if (r == 0) {
-        forward_signals(sb);
+        run_forward_signals(sb);
         r = wsand_exec(sb, &q->exec, &res, &err);
     }
-    int status = r == 0 ? run_status_of(q, name, &res) : explain(q, name, &err);
+    int status =
+        r == 0 ? run_status_of(q, name, &res) : run_explain(q, name, &err);
     current = NULL;
     wsand_sandbox_free(sb);
     wsand_runtime_free(rt);

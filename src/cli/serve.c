@@ -3,7 +3,7 @@
  *
  * Only the form of the options is checked here. The files that they name are
  * read by the server, which reports errors in them. Folders are the exception:
- * see add_folder. */
+ * see serve_add_folder. */
 #include "cli/cli.h"
 
 #include "rpc/server.h"
@@ -66,7 +66,7 @@ struct serve_command {
  * because an error at the first request would come too late. Returns false
  * after reporting an error. */
 static bool
-add_folder(const char *option, const char **list, const char *dir)
+serve_add_folder(const char *option, const char **list, const char *dir)
 {
     size_t n = 0;
 
@@ -83,7 +83,7 @@ add_folder(const char *option, const char **list, const char *dir)
 
 /* The mode v86 is part of the interface, but is not built in yet. */
 static bool
-parse_mode(const char *arg)
+serve_parse_mode(const char *arg)
 {
     if (!strcmp(arg, "simple"))
         return true;
@@ -96,7 +96,7 @@ parse_mode(const char *arg)
 
 /* Levels are cumulative: `info` includes `warn` and `error`. */
 static bool
-parse_level(struct server_options *o, const char *arg)
+serve_parse_level(struct server_options *o, const char *arg)
 {
     static const char *const names[] = {[LOG_ERROR] = "error",
                                         [LOG_WARN] = "warn",
@@ -128,19 +128,19 @@ serve_parse_option(struct serve_command *s, int c, const char *arg)
         s->o.root_image = arg;
         return true;
     case 'T':
-        return add_folder("--tools", s->tools, arg);
+        return serve_add_folder("--tools", s->tools, arg);
     case 'a':
-        return add_folder("--allow-mount", s->allow_mount, arg);
+        return serve_add_folder("--allow-mount", s->allow_mount, arg);
     case 'c':
         s->o.config = arg;
         return true;
     case 'm':
-        return parse_mode(arg);
+        return serve_parse_mode(arg);
     case 'd':
         complain("--disk-image: not built in yet");
         return false;
     default:
-        return parse_level(&s->o, arg);
+        return serve_parse_level(&s->o, arg);
     }
 }
 

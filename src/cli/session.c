@@ -249,7 +249,7 @@ cli_find(struct cli *c, const char *name, char ret_id[SESSION_ID_BYTES])
 /* Appends the limits that were given, with the names that the supervisor
  * uses. */
 static void
-put_limits(const struct cli *c, struct buf *p)
+session_put_limits(const struct cli *c, struct buf *p)
 {
     const char *comma = "{";
 
@@ -268,7 +268,7 @@ put_limits(const struct cli *c, struct buf *p)
 
 /* Appends the words as a list. There must be at least one. */
 static void
-put_words(struct buf *p, char **words)
+session_put_words(struct buf *p, char **words)
 {
     for (char **w = words; *w; w++) {
         buf_puts(p, w == words ? "[" : ",");
@@ -289,7 +289,7 @@ cli_do_create(struct cli *c, const char *id)
     cli_put_option(&p, "label", c->label);
     cli_put_option(&p, "durability", c->durability);
     cli_put_option(&p, "user", c->user);
-    put_limits(c, &p);
+    session_put_limits(c, &p);
     cli_put_env(c, &p);
     if (c->network)
         put_bool(&p, "network", true);
@@ -297,7 +297,7 @@ cli_do_create(struct cli *c, const char *id)
         put_bool(&p, "autoResume", false);
     if (*c->words) {
         put_name(&p, "command");
-        put_words(&p, c->words);
+        session_put_words(&p, c->words);
     }
     const struct json *session = cli_call(c, "session.create", &p, &answer);
     if (!session || c->is_json)

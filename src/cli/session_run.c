@@ -164,7 +164,7 @@ cli_call_run(struct cli_running *r, struct buf *params, struct json_doc *ret)
 
 /* Appends the words as one string, with spaces between them. */
 static void
-put_joined(struct buf *p, char **words)
+session_run_put_joined(struct buf *p, char **words)
 {
     CLEANUP(buf_fini) struct buf b;
 
@@ -178,7 +178,7 @@ put_joined(struct buf *p, char **words)
 
 /* Appends all of standard input, which must fit into one request. */
 static bool
-put_stdin(struct cli *c, struct buf *p)
+session_run_put_stdin(struct cli *c, struct buf *p)
 {
     CLEANUP(buf_fini) struct buf b;
     char part[2048];
@@ -213,19 +213,19 @@ cli_run_status(struct cli *c, const struct json *result)
 /* With --json the output is part of the answer; otherwise it is streamed while
  * the command runs. */
 static bool
-put_run(struct cli *c, struct buf *p)
+session_run_put_run(struct cli *c, struct buf *p)
 {
     bool is_text = c->is_json && !c->reads_stdin;
 
     put_name(p, "command");
-    put_joined(p, c->words);
+    session_run_put_joined(p, c->words);
     put_bool(p, "stream", !c->is_json);
     put_member(p, "encoding", is_text ? "text" : "base64");
     cli_put_option(p, "cwd", c->cwd);
     if (c->timeout_ms)
         put_number(p, "timeoutMs", (uint64_t)c->timeout_ms);
     cli_put_env(c, p);
-    return !c->reads_stdin || put_stdin(c, p);
+    return !c->reads_stdin || session_run_put_stdin(c, p);
 }
 
 /* A closed pipe ends the command like a native one: with the status of
@@ -241,7 +241,7 @@ cli_run(struct cli *c, const char *id)
         cli_complain(c, "no command given; see wasm-sandbox session --help");
         return CLI_USAGE;
     }
-    if (!put_run(c, &p))
+    if (!session_run_put_run(c, &p))
         return CLI_FAILED;
     const struct json *result = cli_call_run(&r, &p, &answer);
     if (c->is_json && result)
@@ -485,7 +485,7 @@ cli_show_output(struct cli *c, const char *id)
 
 /* One line for each event, so that other programs can follow them. */
 static void
-print_event_json(const struct json *e)
+session_run_print_event_json(const struct json *e)
 {
     CLEANUP(buf_fini) struct buf b;
 
@@ -529,7 +529,7 @@ cli_print_events(struct cli *c, const char *id)
     if (!result)
         return -1;
     JSON_EACH(event, json_get(result, "events"))
-        (c->is_json ? print_event_json : cli_print_event)(event);
+        (c->is_json ? session_run_print_event_json : cli_print_event)(event);
     c->after = json_integer(json_get(result, "last"));
     int n = (int)json_count(json_get(result, "events"));
     return fflush(stdout) < 0 ? -1 : n;

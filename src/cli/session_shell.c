@@ -88,7 +88,7 @@ cli_open_signals(void)
 
 /* Returns parameters with the session and the process. */
 static struct buf
-begin_about(const struct shell_terminal *t)
+session_shell_begin_about(const struct shell_terminal *t)
 {
     struct buf p = cli_params(t->id);
 
@@ -100,7 +100,7 @@ begin_about(const struct shell_terminal *t)
 static void
 cli_send_size(struct shell_terminal *t)
 {
-    struct buf p = begin_about(t);
+    struct buf p = session_shell_begin_about(t);
     size_t len = p.len;
 
     cli_put_size(&p);
@@ -113,7 +113,7 @@ cli_send_size(struct shell_terminal *t)
 static void
 cli_send_input(struct shell_terminal *t)
 {
-    struct buf p = begin_about(t);
+    struct buf p = session_shell_begin_about(t);
     char bytes[2048];
     ssize_t n = read(0, bytes, sizeof bytes);
 
@@ -133,9 +133,9 @@ cli_send_input(struct shell_terminal *t)
 /* A SIGINT from outside reaches us although the terminal is raw; it is meant
  * for the process. */
 static void
-send_interrupt(struct shell_terminal *t)
+session_shell_send_interrupt(struct shell_terminal *t)
 {
-    struct buf p = begin_about(t);
+    struct buf p = session_shell_begin_about(t);
 
     put_number(&p, "signal", SIGINT);
     (void)link_send(&t->c->link, "process.kill", &p);
@@ -215,7 +215,7 @@ cli_take_signal(struct shell_terminal *t)
     if (info.ssi_signo == SIGWINCH)
         cli_send_size(t);
     else if (info.ssi_signo == SIGINT && t->has_tty)
-        send_interrupt(t);
+        session_shell_send_interrupt(t);
     else
         t->is_over = true;
 }
@@ -300,7 +300,7 @@ cli_shell(struct cli *c, const char *id)
     t.process = json_integer(json_get(started, "processId"));
     t.signal_hfd = cli_open_signals();
     cli_make_raw(&t);
-    p = begin_about(&t);
+    p = session_shell_begin_about(&t);
     t.wait_id = link_send(&c->link, "process.wait", &p);
     cli_converse(&t);
     cli_restore(&t);

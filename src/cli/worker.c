@@ -35,7 +35,7 @@ struct working {
 /* Parses the hash of the root image, in hexadecimal. Trusted: the supervisor
  * computed it. */
 static bool
-parse_hash(struct working *w, const char *arg)
+worker_parse_hash(struct working *w, const char *arg)
 {
     for (size_t i = 0; i < HASH_BYTES; i++, arg += 2) {
         unsigned byte;
@@ -51,7 +51,7 @@ parse_hash(struct working *w, const char *arg)
 /* The supervisor has checked the owner of this code, which the worker cannot do
  * in its user namespace. */
 static void
-take_checked_code(struct working *w, const char *dir)
+worker_take_checked_code(struct working *w, const char *dir)
 {
     w->o.shipped_dir = dir;
     w->w.shipped_is_checked = true;
@@ -72,8 +72,8 @@ worker_parse(struct working *w, int argc, char **argv)
         else if (c == 'c')
             w->w.keeps_compiler = true;
         else if (c == 'k')
-            take_checked_code(w, optarg);
-        else if (c != 'i' || !parse_hash(w, optarg))
+            worker_take_checked_code(w, optarg);
+        else if (c != 'i' || !worker_parse_hash(w, optarg))
             return false;
     }
     if (w->w.keeps_compiler && w->w.seal)

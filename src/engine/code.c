@@ -47,7 +47,7 @@ code_unmap(struct code *c)
  * instructions. Only code of a closed engine has a file (hfd): there, mprotect
  * would be refused by the seal. */
 static bool
-publish(void *env, const void *text, size_t len)
+code_publish(void *env, const void *text, size_t len)
 {
     const struct publisher *p = env;
     ptrdiff_t at = (const char *)text - (const char *)p->code.p;
@@ -62,7 +62,7 @@ publish(void *env, const void *text, size_t len)
 void
 code_publisher_init(struct publisher *p, wasm_config_t *config)
 {
-    const struct wsand_engine_publisher how = {publish, p,
+    const struct wsand_engine_publisher how = {code_publish, p,
                                                (size_t)sysconf(_SC_PAGESIZE)};
 
     p->hfd = -1;

@@ -51,7 +51,7 @@ struct entry_name {
 enum owner { OWNER_US, OWNER_US_OR_ROOT, OWNER_CHECKED };
 
 static bool
-is_trusted(uid_t uid, enum owner owner)
+code_cache_is_trusted(uid_t uid, enum owner owner)
 {
     return uid == geteuid() || owner == OWNER_CHECKED ||
            (owner == OWNER_US_OR_ROOT && uid == 0);
@@ -61,27 +61,27 @@ is_trusted(uid_t uid, enum owner owner)
  * can exchange it between the check and its use. Others must not be able to
  * write; for our own folder, not even to read. */
 static bool
-is_private(int hfd, mode_t type, mode_t others, enum owner owner,
-           off_t *ret_len)
+code_cache_is_private(int hfd, mode_t type, mode_t others, enum owner owner,
+                      off_t *ret_len)
 {
     struct stat st;
 
     if (fstat(hfd, &st) < 0 || (st.st_mode & S_IFMT) != type ||
-        !is_trusted(st.st_uid, owner) || st.st_mode & others)
+        !code_cache_is_trusted(st.st_uid, owner) || st.st_mode & others)
         return false;
     *ret_len = st.st_size;
     return true;
 }
 
 static int
-open_folder(const char *dir, mode_t others, enum owner owner)
+code_cache_open_folder(const char *dir, mode_t others, enum owner owner)
 {
     off_t len;
     int hfd = open(dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 
     if (hfd < 0)
         return -errno;
-    if (!is_private(hfd, S_IFDIR, others, owner, &len)) {
+    if (!code_cache_is_private(hfd, S_IFDIR, others, owner, &len)) {
         close(hfd);
         return -EPERM;
     }
@@ -93,13 +93,14 @@ code_cache_open(const char *dir)
 {
     if (mkdir(dir, 0700) < 0 && errno != EEXIST)
         return -errno;
-    return open_folder(dir, 077, OWNER_US);
+    return code_cache_open_folder(dir, 077, OWNER_US);
 }
 
 int
 code_cache_open_shipped(const char *dir, bool is_checked)
 {
-    return open_folder(dir, 022, is_checked ? OWNER_CHECKED : OWNER_US_OR_ROOT);
+    return code_cache_open_folder(
+        dir, 022, is_checked ? OWNER_CHECKED : OWNER_US_OR_ROOT);
 }
 
 /* --- names */
@@ -167,7 +168,7 @@ name_aside(const struct entry_name *n)
 /* Reads the properties at the end of an entry of `len` bytes. A file that was
  * cut has no mark there, or lengths that do not add up. */
 static int
-read_facts(int hfd, off_t len, struct program_facts *ret)
+code_cache_read_facts(int hfd, off_t len, struct program_facts *ret)
 {
     struct code_tail tail;
     off_t at = len - (off_t)sizeof tail;
@@ -193,8 +194,8 @@ read_facts(int hfd, off_t len, struct program_facts *ret)
 }
 
 static int
-open_entry(const struct engine *e, bool is_shipped, const struct entry_name *n,
-           struct program_facts *ret)
+code_cache_open_entry(const struct engine *e, bool is_shipped,
+                      const struct entry_name *n, struct program_facts *ret)
 {
     off_t len;
     int dir_hfd = is_shipped ? e->shipped_hfd : e->cache_hfd;
@@ -208,8 +209,8 @@ open_entry(const struct engine *e, bool is_shipped, const struct entry_name *n,
     enum owner owner = !is_shipped             ? OWNER_US
                        : e->shipped_is_checked ? OWNER_CHECKED
                                                : OWNER_US_OR_ROOT;
-    if (is_private(hfd, S_IFREG, 022, owner, &len) &&
-        read_facts(hfd, len, ret) == 0)
+    if (code_cache_is_private(hfd, S_IFREG, 022, owner, &len) &&
+        code_cache_read_facts(hfd, len, ret) == 0)
         return hfd;
     close(hfd);
     return -EINVAL;
@@ -218,11 +219,11 @@ open_entry(const struct engine *e, bool is_shipped, const struct entry_name *n,
 /* The name is a hash of the content and the settings; the tail has that of the
  * content alone. An entry under a wrong name is refused. */
 static int
-find_content(const struct engine *e, bool is_shipped, const uint8_t *hash,
-             struct program_facts *ret)
+code_cache_find_content(const struct engine *e, bool is_shipped,
+                        const uint8_t *hash, struct program_facts *ret)
 {
     struct entry_name n = name_of_content(e, hash);
-    int hfd = open_entry(e, is_shipped, &n, ret);
+    int hfd = code_cache_open_entry(e, is_shipped, &n, ret);
 
     if (hfd < 0 || !memcmp(ret->hash, hash, sizeof ret->hash))
         return hfd;
@@ -235,9 +236,9 @@ int
 code_cache_find(struct engine *e, const uint8_t *hash,
                 struct program_facts *ret)
 {
-    int hfd = find_content(e, false, hash, ret);
+    int hfd = code_cache_find_content(e, false, hash, ret);
 
-    return hfd < 0 ? find_content(e, true, hash, ret) : hfd;
+    return hfd < 0 ? code_cache_find_content(e, true, hash, ret) : hfd;
 }
 
 int
@@ -248,7 +249,7 @@ code_cache_find_source(struct engine *e, const struct program_source *src,
 
     if (!name_of_source(e, src, &n))
         return -ENOENT;
-    return open_entry(e, false, &n, ret);
+    return code_cache_open_entry(e, false, &n, ret);
 }
 
 OWN wasmtime_module_t *
@@ -270,8 +271,9 @@ code_cache_load(struct engine *e, int hfd)
 /* --- adding */
 
 static int
-write_entry(int dir_hfd, const struct entry_name *n,
-            const struct program_facts *f, const void *code, size_t len)
+code_cache_write_entry(int dir_hfd, const struct entry_name *n,
+                       const struct program_facts *f, const void *code,
+                       size_t len)
 {
     struct code_tail tail = {.code_len = len,
                              .section_len = f->section_len,
@@ -312,7 +314,7 @@ code_cache_add(struct engine *e, const struct program_facts *f,
 
     if (e->cache_hfd < 0)
         return;
-    int r = write_entry(e->cache_hfd, &aside, f, code, len);
+    int r = code_cache_write_entry(e->cache_hfd, &aside, f, code, len);
     code_cache_install(e, r, &aside, &n);
 }
 
@@ -338,7 +340,7 @@ code_cache_add_source(struct engine *e, const struct program_source *src,
 
 /* An entry that exists stays: it has the same content, by its name. */
 static int
-copy_entry(int from_hfd, int dir_hfd, const struct entry_name *n)
+code_cache_copy_entry(int from_hfd, int dir_hfd, const struct entry_name *n)
 {
     CLEANUP(hfd_closep)
     int hfd =
@@ -366,5 +368,5 @@ engine_ship(struct engine *e, const struct program_source *src, int dir_hfd)
         return -ENOENT;
     program_facts_fini(&facts);
     struct entry_name n = name_of_content(e, hash);
-    return copy_entry(hfd, dir_hfd, &n);
+    return code_cache_copy_entry(hfd, dir_hfd, &n);
 }

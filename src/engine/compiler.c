@@ -68,16 +68,16 @@ compiler_fini(struct compiler *c)
 }
 
 static int
-memory_file(const char *name)
+compiler_memory_file(const char *name)
 {
     return compiler_hfd(memfd_create(name, MFD_CLOEXEC));
 }
 
 static int
-order_file(const struct program_source *src)
+compiler_order_file(const struct program_source *src)
 {
     const struct compiler_order order = {.is_trusted = src->is_trusted};
-    int hfd = memory_file("wasmsand-module");
+    int hfd = compiler_memory_file("wasmsand-module");
 
     if (hfd < 0)
         return hfd;
@@ -96,7 +96,8 @@ order_file(const struct program_source *src)
  * are closed. The given ones are above FIRST_HFD, so that none is overwritten
  * before it is used. */
 static int
-set_files(posix_spawn_file_actions_t *files, int exe, const int *hfds, int n)
+compiler_set_files(posix_spawn_file_actions_t *files, int exe, const int *hfds,
+                   int n)
 {
     int r = 0;
 
@@ -114,7 +115,7 @@ set_files(posix_spawn_file_actions_t *files, int exe, const int *hfds, int n)
 /* The new process has no blocked and no ignored signals, and a session of its
  * own: signals of the terminal do not reach it. */
 static int
-set_attributes(posix_spawnattr_t *attr)
+compiler_set_attributes(posix_spawnattr_t *attr)
 {
     sigset_t none, all;
 
@@ -149,9 +150,9 @@ compiler_spawn(const struct compiler *c, const char *word, const int *hfds,
         (void)posix_spawn_file_actions_destroy(&files);
         return -ENOMEM;
     }
-    int r = set_files(&files, c->hfd, hfds, n);
+    int r = compiler_set_files(&files, c->hfd, hfds, n);
     if (!r)
-        r = set_attributes(&attr);
+        r = compiler_set_attributes(&attr);
     if (!r)
         r = posix_spawn(&pid, path, &files, &attr, argv, envp);
     (void)posix_spawnattr_destroy(&attr);
@@ -191,7 +192,7 @@ reap(struct compilation *c)
 /* Called with the last reference. A process that still runs is killed: nobody
  * waits for its code. */
 static void
-compilation_free(struct counted *base)
+compiler_compilation_free(struct counted *base)
 {
     struct compilation *c = (struct compilation *)base;
 
@@ -228,7 +229,7 @@ compilation_new(struct engine *e, const uint8_t *hash, bool is_trusted)
 
     if (!c)
         return NULL;
-    c->base = (struct program){{1, compilation_free}, -1};
+    c->base = (struct program){{1, compiler_compilation_free}, -1};
     c->engine = e;
     c->out_hfd = c->slot = -1;
     c->is_trusted = is_trusted;
@@ -254,15 +255,15 @@ compiler_refuse(char *why, size_t why_size, const char *reason)
 /* Standard error goes to the output file as well: if the compiler runs out of
  * memory, its message is the only trace of the reason. */
 static int
-start_process(struct compilation *c, const struct program_source *src,
-              char *why, size_t why_size)
+compiler_start_process(struct compilation *c, const struct program_source *src,
+                       char *why, size_t why_size)
 {
     const struct compiler *compiler = &c->engine->compiler;
 
-    CLEANUP(hfd_closep) int in = order_file(src);
+    CLEANUP(hfd_closep) int in = compiler_order_file(src);
     if (in < 0)
         return in;
-    c->out_hfd = memory_file("wasmsand-code");
+    c->out_hfd = compiler_memory_file("wasmsand-code");
     if (c->out_hfd < 0)
         return c->out_hfd;
     const int hfds[COMPILER_EXE_HFD] = {in, c->out_hfd, c->out_hfd};
@@ -282,8 +283,8 @@ start_process(struct compilation *c, const struct program_source *src,
 /* The descriptor of the slot belongs to the remote: it is not closed with the
  * compilation. */
 static int
-start_remote(struct compilation *c, const struct program_source *src, char *why,
-             size_t why_size)
+compiler_start_remote(struct compilation *c, const struct program_source *src,
+                      char *why, size_t why_size)
 {
     struct remote *m = &c->engine->remote;
     int slot = compiler_remote_order(m, src->bytes, src->len);
@@ -315,7 +316,8 @@ compilation_start(struct engine *e, const struct program_source *src,
         return -ENOMEM;
     if (e->compiler.running > COMPILERS_MAX && !src->is_trusted)
         return -EAGAIN;
-    int r = (is_remote ? start_remote : start_process)(c, src, why, why_size);
+    int r = (is_remote ? compiler_start_remote
+                       : compiler_start_process)(c, src, why, why_size);
     if (r == 0)
         *ret = STEAL(c);
     return r;
@@ -351,7 +353,7 @@ compilation_cost_ns(struct program *base)
 
 /* Uses the text in `out` as the reason. */
 static int
-refuse_with_text(int out, char *why, size_t why_size)
+compiler_refuse_with_text(int out, char *why, size_t why_size)
 {
     ssize_t n = why_size ? pread(out, why, why_size - 1, 0) : 0;
 
@@ -364,7 +366,8 @@ refuse_with_text(int out, char *why, size_t why_size)
  * of the process was the cause, which the same module would reach again. The
  * wall clock depends on the load of the host, so SIGALRM is not final. */
 static int
-explain_death(int out, int sig, bool *ret_is_final, char *why, size_t why_size)
+compiler_explain_death(int out, int sig, bool *ret_is_final, char *why,
+                       size_t why_size)
 {
     static const char no_memory[] = "memory allocation of";
     char text[sizeof no_memory] = "";
@@ -388,27 +391,27 @@ explain_death(int out, int sig, bool *ret_is_final, char *why, size_t why_size)
 }
 
 /* A refusal that the compiler itself has written is final. A process that was
- * killed is judged by explain_death. */
+ * killed is judged by compiler_explain_death. */
 int
 compiler_outcome(int status, int out, bool *ret_is_final, char *why,
                  size_t why_size)
 {
     *ret_is_final = false;
     if (!WIFEXITED(status))
-        return explain_death(out, WTERMSIG(status), ret_is_final, why,
-                             why_size);
+        return compiler_explain_death(out, WTERMSIG(status), ret_is_final, why,
+                                      why_size);
     if (WEXITSTATUS(status) == COMPILER_DONE)
         return 0;
     if (WEXITSTATUS(status) != COMPILER_REFUSED)
         return compiler_refuse(why, why_size, "the compiler failed");
     *ret_is_final = true;
-    return refuse_with_text(out, why, why_size);
+    return compiler_refuse_with_text(out, why, why_size);
 }
 
 /* Maps the code that the process has written. The process is gone, so nobody
  * else can write to `out`. */
 static int
-map_code(int out, struct code *ret, char *why, size_t why_size)
+compiler_map_code(int out, struct code *ret, char *why, size_t why_size)
 {
     off_t len = lseek(out, 0, SEEK_END);
 
@@ -421,8 +424,8 @@ map_code(int out, struct code *ret, char *why, size_t why_size)
 
 /* The file is sealed, so it can be mapped without a copy. */
 static int
-take_remote(struct compilation *c, struct code *ret, bool *ret_is_final,
-            char *why, size_t why_size)
+compiler_take_remote(struct compilation *c, struct code *ret,
+                     bool *ret_is_final, char *why, size_t why_size)
 {
     struct remote_answer a = {0};
 
@@ -442,10 +445,10 @@ compilation_take(struct compilation *c, struct code *ret, bool *ret_is_final,
 {
     *ret_is_final = false;
     if (c->slot >= 0)
-        return take_remote(c, ret, ret_is_final, why, why_size);
+        return compiler_take_remote(c, ret, ret_is_final, why, why_size);
     int status = reap(c);
     if (status < 0)
         return compiler_refuse(why, why_size, STATUS_LOST);
     int r = compiler_outcome(status, c->out_hfd, ret_is_final, why, why_size);
-    return r < 0 ? r : map_code(c->out_hfd, ret, why, why_size);
+    return r < 0 ? r : compiler_map_code(c->out_hfd, ret, why, why_size);
 }

@@ -18,7 +18,7 @@
 enum { N_HFDS = REMOTE_FIRST_HFD + REMOTE_SLOTS };
 
 static int
-make_slot(int *ret_here, int *ret_there)
+compiler_remote_make_slot(int *ret_here, int *ret_there)
 {
     int v[2];
 
@@ -33,7 +33,7 @@ make_slot(int *ret_here, int *ret_there)
  * compiler_remote_start waits for it, so no module reaches a process that has
  * rights. */
 static int
-await_seal(const struct remote *m)
+compiler_remote_await_seal(const struct remote *m)
 {
     ssize_t n;
     char byte;
@@ -54,14 +54,15 @@ compiler_remote_start(struct remote *m, const struct compiler *c)
     for (int i = 0; i < REMOTE_SLOTS; i++)
         m->slot[i].hfd = hfds[REMOTE_FIRST_HFD + i] = -1;
     for (int i = 0; i < REMOTE_SLOTS && r == 0; i++)
-        r = make_slot(&m->slot[i].hfd, &hfds[REMOTE_FIRST_HFD + i]);
+        r = compiler_remote_make_slot(&m->slot[i].hfd,
+                                      &hfds[REMOTE_FIRST_HFD + i]);
     if (r == 0)
         r = compiler_spawn(c, "compilers", hfds, N_HFDS);
     for (int i = REMOTE_FIRST_HFD; i < N_HFDS; i++)
         hfd_closep(&hfds[i]);
     m->is_there = true;
     m->pid = r > 0 ? r : 0;
-    r = r < 0 ? r : await_seal(m);
+    r = r < 0 ? r : compiler_remote_await_seal(m);
     if (r < 0)
         compiler_remote_fini(m);
     return r;
@@ -112,7 +113,7 @@ compiler_remote_receive(int hfd, int flags, struct remote_answer *ret,
 /* Returns true if the slot can be used. An answer that nobody waits for any
  * more is read and dropped first; until it arrives, the slot stays in use. */
 static bool
-is_free(struct remote *m, int i)
+compiler_remote_is_free(struct remote *m, int i)
 {
     struct remote_answer a = {0};
     int code_hfd = -1;
@@ -126,13 +127,13 @@ is_free(struct remote *m, int i)
 }
 
 static int
-take_slot(struct remote *m)
+compiler_remote_take_slot(struct remote *m)
 {
     int found = -EAGAIN;
 
     pthread_mutex_lock(&m->lock);
     for (int i = 0; i < REMOTE_SLOTS && found < 0; i++)
-        if (is_free(m, i))
+        if (compiler_remote_is_free(m, i))
             found = i;
     if (found >= 0)
         m->slot[found].is_taken = true;
@@ -144,7 +145,7 @@ int
 compiler_remote_order(struct remote *m, const uint8_t *module, size_t len)
 {
     const struct compiler_remote_order o = {REMOTE_COMPILE, (uint32_t)len};
-    int slot = take_slot(m);
+    int slot = compiler_remote_take_slot(m);
 
     if (slot < 0)
         return slot;

@@ -51,7 +51,7 @@ struct compiler_server {
 /* --- answers */
 
 static void
-send_answer(int hfd, const struct remote_answer *a, int code_hfd)
+compiler_serve_send_answer(int hfd, const struct remote_answer *a, int code_hfd)
 {
     union {
         struct cmsghdr head;
@@ -76,11 +76,11 @@ compiler_serve_answer(struct compiler_line *l, const struct remote_answer *a,
                       int code_hfd)
 {
     free(STEAL(l->module));
-    send_answer(l->hfd, a, code_hfd);
+    compiler_serve_send_answer(l->hfd, a, code_hfd);
 }
 
 static void
-answer_error(struct compiler_line *l, int error)
+compiler_serve_answer_error(struct compiler_line *l, int error)
 {
     struct remote_answer a = {.error = error};
 
@@ -107,7 +107,7 @@ compiler_serve_become(const struct compiler_server *s,
 /* Handles a child without a pidfd: it cannot be polled for, so it is reaped
  * here. Returns -error. */
 static int
-start_failed(struct compiler_server *s, int error)
+compiler_serve_start_failed(struct compiler_server *s, int error)
 {
     int64_t cpu_ns;
 
@@ -128,7 +128,7 @@ compiler_serve_start(struct compiler_server *s, struct compiler_line *l)
         compiler_serve_become(s, l);
     s->pid_hfd = s->pid < 0 ? -1 : pidfd_open(s->pid, 0);
     if (s->pid_hfd < 0)
-        return start_failed(s, errno);
+        return compiler_serve_start_failed(s, errno);
     s->current = l;
     return 0;
 }
@@ -136,7 +136,7 @@ compiler_serve_start(struct compiler_server *s, struct compiler_line *l)
 /* The seals are checked by the host's kernel. F_SEAL_SEAL makes them
  * permanent. */
 static int
-seal_code(int hfd, uint64_t *ret_len)
+compiler_serve_seal_code(int hfd, uint64_t *ret_len)
 {
     const int seals = F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
     off_t len = lseek(hfd, 0, SEEK_END);
@@ -158,14 +158,14 @@ compiler_serve_finish(struct compiler_server *s)
     a.error =
         compiler_outcome(status, s->out_hfd, &a.is_final, a.why, sizeof a.why);
     if (a.error == 0)
-        a.error = seal_code(s->out_hfd, &a.len);
+        a.error = compiler_serve_seal_code(s->out_hfd, &a.len);
     compiler_serve_answer(STEAL(s->current), &a, s->out_hfd);
     hfd_closep(&s->pid_hfd);
     hfd_closep(&s->out_hfd);
 }
 
 static void
-start_next(struct compiler_server *s)
+compiler_serve_start_next(struct compiler_server *s)
 {
     for (size_t i = 0; i < REMOTE_SLOTS && !s->current; i++) {
         struct compiler_line *l = &s->line[i];
@@ -173,7 +173,7 @@ start_next(struct compiler_server *s)
             continue;
         int r = compiler_serve_start(s, l);
         if (r < 0)
-            answer_error(l, r);
+            compiler_serve_answer_error(l, r);
     }
 }
 
@@ -187,11 +187,12 @@ compiler_serve_cancel(const struct compiler_server *s, struct compiler_line *l)
     if (s->current == l)
         (void)syscall(SYS_pidfd_send_signal, s->pid_hfd, SIGKILL, NULL, 0);
     else if (l->module)
-        answer_error(l, -ECANCELED);
+        compiler_serve_answer_error(l, -ECANCELED);
 }
 
 static void
-take_order(const struct compiler_server *s, struct compiler_line *l)
+compiler_serve_take_order(const struct compiler_server *s,
+                          struct compiler_line *l)
 {
     const struct compiler_remote_order o = l->head;
 
@@ -226,7 +227,7 @@ compiler_serve_take(const struct compiler_server *s, struct compiler_line *l)
         return;
     *(is_module ? &l->have : &l->head_len) += (size_t)n;
     if (l->head_len == sizeof l->head)
-        take_order(s, l);
+        compiler_serve_take_order(s, l);
 }
 
 static void
@@ -244,7 +245,7 @@ compiler_serve_step(struct compiler_server *s)
             compiler_serve_take(s, &s->line[i]);
     if (p[REMOTE_SLOTS].revents)
         compiler_serve_finish(s);
-    start_next(s);
+    compiler_serve_start_next(s);
 }
 
 _Noreturn void

@@ -126,8 +126,8 @@ machine_fork_return(struct machine *base, int32_t result)
  * never written to costs nothing, neither now nor when it is freed. Pages from
  * `fresh` on are known to be zero in the child, and are not even read there. */
 static void
-copy_pages(uint8_t *to, const uint8_t *from, uint64_t at, uint64_t end,
-           uint64_t fresh)
+fork_copy_pages(uint8_t *to, const uint8_t *from, uint64_t at, uint64_t end,
+                uint64_t fresh)
 {
     static const uint8_t zero[PAGE_BYTES];
 
@@ -139,8 +139,8 @@ copy_pages(uint8_t *to, const uint8_t *from, uint64_t at, uint64_t end,
 /* Copies only the pages that the parent has written to, if the host reports
  * them. */
 static void
-copy_written(struct engine_machine *c, const struct engine_machine *p,
-             uint64_t from, uint64_t to)
+fork_copy_written(struct engine_machine *c, const struct engine_machine *p,
+                  uint64_t from, uint64_t to)
 {
     const uint8_t *base = p->base.base, *at = base + from;
     uint64_t fresh = c->first_bytes;
@@ -149,12 +149,13 @@ copy_written(struct engine_machine *c, const struct engine_machine *p,
     while (at < base + to) {
         int n = pagemap_written(&p->engine->pagemap, &at, base + to, v);
         if (n < 0) {
-            copy_pages(c->base.base, base, (uint64_t)(at - base), to, fresh);
+            fork_copy_pages(c->base.base, base, (uint64_t)(at - base), to,
+                            fresh);
             return;
         }
         for (int i = 0; i < n; i++)
-            copy_pages(c->base.base, base, v[i].start - (uintptr_t)base,
-                       v[i].end - (uintptr_t)base, fresh);
+            fork_copy_pages(c->base.base, base, v[i].start - (uintptr_t)base,
+                            v[i].end - (uintptr_t)base, fresh);
     }
 }
 
@@ -188,12 +189,14 @@ machine_fork(struct machine *parent, struct machine *child)
     if (b.stack_is_first && b.at < from) {
         uint32_t used;
         memcpy(&used, p->base.base + b.at, sizeof used);
-        copy_pages(c->base.base, p->base.base, 0, used < from ? used : from,
-                   fresh);
+        fork_copy_pages(c->base.base, p->base.base, 0,
+                        used < from ? used : from, fresh);
     }
-    copy_written(c, p, from, p->mapped_from);
-    copy_pages(c->base.base, p->base.base, p->mapped_from, p->mapped_to, fresh);
-    copy_written(c, p, p->mapped_to > from ? p->mapped_to : from, p->base.size);
+    fork_copy_written(c, p, from, p->mapped_from);
+    fork_copy_pages(c->base.base, p->base.base, p->mapped_from, p->mapped_to,
+                    fresh);
+    fork_copy_written(c, p, p->mapped_to > from ? p->mapped_to : from,
+                      p->base.size);
     machine_set_u32(c, "__stack_pointer", sp);
     if (p->is_resumed)
         machine_enter_resume(c);

@@ -44,7 +44,7 @@ struct module_reader {
 };
 
 static uint64_t
-take_leb(struct module_reader *r)
+freeze_take_leb(struct module_reader *r)
 {
     uint64_t value = 0;
 
@@ -59,7 +59,7 @@ take_leb(struct module_reader *r)
 }
 
 static uint8_t
-take_byte(struct module_reader *r)
+freeze_take_byte(struct module_reader *r)
 {
     if (r->at < r->end)
         return *r->at++;
@@ -68,7 +68,7 @@ take_byte(struct module_reader *r)
 }
 
 static void
-put_byte(struct buf *b, unsigned byte)
+freeze_put_byte(struct buf *b, unsigned byte)
 {
     uint8_t x = (uint8_t)byte;
 
@@ -76,33 +76,33 @@ put_byte(struct buf *b, unsigned byte)
 }
 
 static void
-put_uleb(struct buf *b, uint64_t v)
+freeze_put_uleb(struct buf *b, uint64_t v)
 {
     do {
-        put_byte(b, (v & 0x7f) | (v > 0x7f ? 0x80 : 0));
+        freeze_put_byte(b, (v & 0x7f) | (v > 0x7f ? 0x80 : 0));
         v >>= 7;
     } while (v);
 }
 
 /* Signed LEB128: the last byte has the sign in its bit 6. */
 static void
-put_sleb(struct buf *b, int64_t v)
+freeze_put_sleb(struct buf *b, int64_t v)
 {
     for (;;) {
         unsigned byte = v & 0x7f;
         v >>= 7;
         bool last = (v == 0 && !(byte & 0x40)) || (v == -1 && byte & 0x40);
-        put_byte(b, byte | (last ? 0 : 0x80));
+        freeze_put_byte(b, byte | (last ? 0 : 0x80));
         if (last)
             return;
     }
 }
 
 static void
-put_section(struct buf *out, unsigned id, const struct buf *body)
+freeze_put_section(struct buf *out, unsigned id, const struct buf *body)
 {
-    put_byte(out, id);
-    put_uleb(out, body->len);
+    freeze_put_byte(out, id);
+    freeze_put_uleb(out, body->len);
     buf_add(out, body->p, body->len);
 }
 
@@ -110,7 +110,7 @@ put_section(struct buf *out, unsigned id, const struct buf *body)
 
 /* Pages below the stack pointer are not part of the state. */
 static bool
-page_is_live(const struct engine_machine *m, uint64_t at, uint32_t sp)
+freeze_page_is_live(const struct engine_machine *m, uint64_t at, uint32_t sp)
 {
     static const uint8_t zero[PAGE];
 
@@ -120,20 +120,21 @@ page_is_live(const struct engine_machine *m, uint64_t at, uint32_t sp)
 /* Appends the live pages and returns the number of segments. A zero page ends a
  * segment: it costs nothing in the new module. */
 static uint32_t
-put_segments(struct buf *out, const struct engine_machine *m, uint32_t sp)
+freeze_put_segments(struct buf *out, const struct engine_machine *m,
+                    uint32_t sp)
 {
     uint32_t n = 0;
 
     for (uint64_t at = 0; at < m->base.size;) {
         uint64_t end = at;
-        while (end < m->base.size && page_is_live(m, end, sp))
+        while (end < m->base.size && freeze_page_is_live(m, end, sp))
             end += PAGE;
         if (end > at) {
-            put_byte(out, 0); /* active, memory 0 */
-            put_byte(out, I32_CONST);
-            put_sleb(out, (int32_t)at);
-            put_byte(out, END);
-            put_uleb(out, end - at);
+            freeze_put_byte(out, 0); /* active, memory 0 */
+            freeze_put_byte(out, I32_CONST);
+            freeze_put_sleb(out, (int32_t)at);
+            freeze_put_byte(out, END);
+            freeze_put_uleb(out, end - at);
             buf_add(out, m->base.base + at, end - at);
             n++;
         }
@@ -146,19 +147,19 @@ put_segments(struct buf *out, const struct engine_machine *m, uint32_t sp)
 
 /* The index of the exported global __stack_pointer. */
 static uint64_t
-find_stack_pointer(struct module_reader r)
+freeze_find_stack_pointer(struct module_reader r)
 {
     static const char name[] = "__stack_pointer";
 
-    for (uint64_t n = take_leb(&r); n && !r.is_bad; n--) {
-        uint64_t len = take_leb(&r);
+    for (uint64_t n = freeze_take_leb(&r); n && !r.is_bad; n--) {
+        uint64_t len = freeze_take_leb(&r);
         if (len > (uint64_t)(r.end - r.at))
             break;
         bool found =
             len == sizeof name - 1 && memcmp(r.at, name, sizeof name - 1) == 0;
         r.at += len;
-        uint8_t kind = take_byte(&r);
-        uint64_t index = take_leb(&r);
+        uint8_t kind = freeze_take_byte(&r);
+        uint64_t index = freeze_take_leb(&r);
         if (found && kind == EXPORT_GLOBAL)
             return index;
     }
@@ -170,17 +171,17 @@ freeze_put_memory(struct buf *out, struct module_reader r, uint64_t bytes)
 {
     CLEANUP(buf_fini) struct buf body = {.max = MODULE_BYTES_MAX};
 
-    if (take_leb(&r) != 1)
+    if (freeze_take_leb(&r) != 1)
         return -EINVAL;
-    uint8_t flags = take_byte(&r);
-    (void)take_leb(&r);
+    uint8_t flags = freeze_take_byte(&r);
+    (void)freeze_take_leb(&r);
     if (r.is_bad)
         return -EINVAL;
-    put_byte(&body, 1);
-    put_byte(&body, flags);
-    put_uleb(&body, bytes >> WASM_PAGE_SHIFT);
+    freeze_put_byte(&body, 1);
+    freeze_put_byte(&body, flags);
+    freeze_put_uleb(&body, bytes >> WASM_PAGE_SHIFT);
     buf_add(&body, r.at, (size_t)(r.end - r.at));
-    put_section(out, SECTION_MEMORY, &body);
+    freeze_put_section(out, SECTION_MEMORY, &body);
     return body.error;
 }
 
@@ -188,33 +189,33 @@ freeze_put_memory(struct buf *out, struct module_reader r, uint64_t bytes)
  * globals of C programs begin with a constant i32; other programs are
  * refused. */
 static int
-put_globals(struct buf *out, struct module_reader r, uint64_t sp_index,
-            uint32_t sp)
+freeze_put_globals(struct buf *out, struct module_reader r, uint64_t sp_index,
+                   uint32_t sp)
 {
     CLEANUP(buf_fini) struct buf body = {.max = MODULE_BYTES_MAX};
-    uint64_t n = take_leb(&r);
+    uint64_t n = freeze_take_leb(&r);
 
-    put_uleb(&body, n);
+    freeze_put_uleb(&body, n);
     for (uint64_t i = 0; i < n && !r.is_bad; i++) {
         const uint8_t *start = r.at;
-        (void)take_byte(&r);
-        (void)take_byte(&r);
-        if (take_byte(&r) != I32_CONST)
+        (void)freeze_take_byte(&r);
+        (void)freeze_take_byte(&r);
+        if (freeze_take_byte(&r) != I32_CONST)
             return -EINVAL;
-        (void)take_leb(&r);
-        if (take_byte(&r) != END)
+        (void)freeze_take_leb(&r);
+        if (freeze_take_byte(&r) != END)
             return -EINVAL;
         if (i != sp_index) {
             buf_add(&body, start, (size_t)(r.at - start));
             continue;
         }
         buf_add(&body, start, 3);
-        put_sleb(&body, (int32_t)sp);
-        put_byte(&body, END);
+        freeze_put_sleb(&body, (int32_t)sp);
+        freeze_put_byte(&body, END);
     }
     if (r.is_bad || sp_index >= n)
         return -EINVAL;
-    put_section(out, SECTION_GLOBAL, &body);
+    freeze_put_section(out, SECTION_GLOBAL, &body);
     return body.error;
 }
 
@@ -233,27 +234,27 @@ freeze_put_data(struct freezing *f)
 {
     CLEANUP(buf_fini) struct buf body = {.max = MODULE_BYTES_MAX};
 
-    put_uleb(&body, f->n_segments);
+    freeze_put_uleb(&body, f->n_segments);
     buf_add(&body, f->segments.p, f->segments.len);
-    put_section(f->out, SECTION_DATA, &body);
+    freeze_put_section(f->out, SECTION_DATA, &body);
     return body.error;
 }
 
 static int
-put_data_count(struct freezing *f)
+freeze_put_data_count(struct freezing *f)
 {
     CLEANUP(buf_fini) struct buf body = {.max = 16};
 
-    put_uleb(&body, f->n_segments);
-    put_section(f->out, SECTION_DATA_COUNT, &body);
+    freeze_put_uleb(&body, f->n_segments);
+    freeze_put_section(f->out, SECTION_DATA_COUNT, &body);
     return body.error;
 }
 
 /* The number of segments is announced twice, in the data count section too.
  * Custom sections are names for debuggers, and are dropped. */
 static int
-rewrite(struct freezing *f, uint8_t id, const uint8_t *start,
-        struct module_reader r)
+freeze_rewrite(struct freezing *f, uint8_t id, const uint8_t *start,
+               struct module_reader r)
 {
     switch (id) {
     case SECTION_CUSTOM:
@@ -261,9 +262,9 @@ rewrite(struct freezing *f, uint8_t id, const uint8_t *start,
     case SECTION_MEMORY:
         return freeze_put_memory(f->out, r, f->m->base.size);
     case SECTION_GLOBAL:
-        return put_globals(f->out, r, f->sp_index, f->m->next_sp);
+        return freeze_put_globals(f->out, r, f->sp_index, f->m->next_sp);
     case SECTION_DATA_COUNT:
-        return put_data_count(f);
+        return freeze_put_data_count(f);
     case SECTION_DATA:
         return freeze_put_data(f);
     default:
@@ -276,15 +277,15 @@ typedef int section_fn(struct freezing *f, uint8_t id, const uint8_t *start,
                        struct module_reader r);
 
 static int
-each_section(struct freezing *f, const struct program_source *src,
-             section_fn *fn)
+freeze_each_section(struct freezing *f, const struct program_source *src,
+                    section_fn *fn)
 {
     struct module_reader all = {src->bytes + 8, src->bytes + src->len, false};
 
     while (all.at < all.end) {
         const uint8_t *start = all.at;
-        uint8_t id = take_byte(&all);
-        uint64_t len = take_leb(&all);
+        uint8_t id = freeze_take_byte(&all);
+        uint64_t len = freeze_take_leb(&all);
         if (all.is_bad || len > (uint64_t)(all.end - all.at))
             return -EINVAL;
         int r = fn(f, id, start,
@@ -297,25 +298,25 @@ each_section(struct freezing *f, const struct program_source *src,
 }
 
 static int
-look_at_exports(struct freezing *f, uint8_t id, const uint8_t *start,
-                struct module_reader r)
+freeze_look_at_exports(struct freezing *f, uint8_t id, const uint8_t *start,
+                       struct module_reader r)
 {
     (void)start;
     if (id == SECTION_EXPORT)
-        f->sp_index = find_stack_pointer(r);
+        f->sp_index = freeze_find_stack_pointer(r);
     return 0;
 }
 
 static void
-put_frozen_section(struct buf *out, const void *section, size_t len)
+freeze_put_frozen_section(struct buf *out, const void *section, size_t len)
 {
     static const char name[] = FREEZE_SECTION;
     CLEANUP(buf_fini) struct buf body = {.max = MODULE_BYTES_MAX};
 
-    put_uleb(&body, sizeof name - 1);
+    freeze_put_uleb(&body, sizeof name - 1);
     buf_add(&body, name, sizeof name - 1);
     buf_add(&body, section, len);
-    put_section(out, SECTION_CUSTOM, &body);
+    freeze_put_section(out, SECTION_CUSTOM, &body);
 }
 
 int
@@ -331,12 +332,12 @@ machine_freeze(struct machine *base, const struct program_source *src,
         return -EINVAL;
     machine_refresh(base);
     f.segments.max = MODULE_BYTES_MAX;
-    f.n_segments = put_segments(&f.segments, m, m->next_sp);
-    int r = each_section(&f, src, look_at_exports);
+    f.n_segments = freeze_put_segments(&f.segments, m, m->next_sp);
+    int r = freeze_each_section(&f, src, freeze_look_at_exports);
     buf_add(&out, src->bytes, 8);
     if (r == 0)
-        r = each_section(&f, src, rewrite);
-    put_frozen_section(&out, section, section_len);
+        r = freeze_each_section(&f, src, freeze_rewrite);
+    freeze_put_frozen_section(&out, section, section_len);
     if (r == 0 && (out.error || f.segments.error))
         r = -ENOMEM;
     buf_fini(&f.segments);

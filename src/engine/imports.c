@@ -52,7 +52,8 @@ imports_valtype_is(const wasm_valtype_t *type, char letter)
 }
 
 static bool
-are_types(const wasm_valtype_vec_t *v, const char *letters, size_t count)
+imports_are_types(const wasm_valtype_vec_t *v, const char *letters,
+                  size_t count)
 {
     if (v->size != count)
         return false;
@@ -65,13 +66,14 @@ are_types(const wasm_valtype_vec_t *v, const char *letters, size_t count)
 bool
 import_has_type(const struct import *i, const wasm_functype_t *type)
 {
-    return are_types(wasm_functype_params(type), i->params,
-                     strlen(i->params)) &&
-           are_types(wasm_functype_results(type), &i->result, i->result != 0);
+    return imports_are_types(wasm_functype_params(type), i->params,
+                             strlen(i->params)) &&
+           imports_are_types(wasm_functype_results(type), &i->result,
+                             i->result != 0);
 }
 
 static void
-types_new(wasm_valtype_vec_t *ret, const char *letters, size_t count)
+imports_types_new(wasm_valtype_vec_t *ret, const char *letters, size_t count)
 {
     wasm_valtype_vec_new_uninitialized(ret, count);
     for (size_t i = 0; i < count; i++)
@@ -84,8 +86,8 @@ import_define(wasmtime_linker_t *linker, const struct import *i)
     wasm_valtype_vec_t params, results;
     wasmtime_error_t *error;
 
-    types_new(&params, i->params, strlen(i->params));
-    types_new(&results, &i->result, i->result != 0);
+    imports_types_new(&params, i->params, strlen(i->params));
+    imports_types_new(&results, &i->result, i->result != 0);
     wasm_functype_t *type = wasm_functype_new(&params, &results);
     if (i->suspend)
         error = wasmtime_linker_define_async_func(

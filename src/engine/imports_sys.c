@@ -105,7 +105,7 @@ sys_next(void *env, wasmtime_caller_t *caller, wasmtime_val_raw_t *v, size_t n)
 /* Polled by the engine at once, and at each resume. True lets the fiber
  * continue. */
 static bool
-wait_is_over(void *env)
+imports_sys_wait_is_over(void *env)
 {
     struct engine_machine *m = env;
 
@@ -120,8 +120,8 @@ sys_wait(void *env, wasmtime_caller_t *caller, const wasmtime_val_t *args,
 {
     (void)env, (void)args, (void)n_args;
     (void)results, (void)n_results, (void)trap;
-    *ret =
-        (wasmtime_async_continuation_t){wait_is_over, machine_of(caller), NULL};
+    *ret = (wasmtime_async_continuation_t){imports_sys_wait_is_over,
+                                           machine_of(caller), NULL};
 }
 
 static const struct import imports[] = {

@@ -31,7 +31,7 @@ wasi_call(void *env, wasmtime_caller_t *caller, wasmtime_val_raw_t *v, size_t n)
 /* Polled like wait_is_over. Tries the call once in each resume, unless the
  * thread is known to have to wait. */
 static bool
-wasi_is_over(void *env)
+imports_wasi_is_over(void *env)
 {
     struct engine_machine *m = env;
     struct thread *th = m->base.thread;
@@ -69,7 +69,7 @@ wasi_suspend(void *env, wasmtime_caller_t *caller, const wasmtime_val_t *args,
         m->wasi.args[k] = i->params[k] == 'I'
                               ? (uint64_t)args[k].of.i64
                               : (uint64_t)(uint32_t)args[k].of.i32;
-    *ret = (wasmtime_async_continuation_t){wasi_is_over, m, NULL};
+    *ret = (wasmtime_async_continuation_t){imports_wasi_is_over, m, NULL};
 }
 
 /* The numbers of the functions in the kernel's table, which is made from the

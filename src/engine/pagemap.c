@@ -23,7 +23,7 @@ struct scan {
 };
 
 static int
-scan(int hfd, struct scan *s)
+pagemap_scan(int hfd, struct scan *s)
 {
     s->size = sizeof *s;
     int n = ioctl(hfd, _IOWR('f', 16, struct scan), s);
@@ -38,7 +38,7 @@ pagemap_init(struct pagemap *p)
 
     p->pid = getpid();
     p->hfd = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
-    if (p->hfd >= 0 && scan(p->hfd, &s) < 0)
+    if (p->hfd >= 0 && pagemap_scan(p->hfd, &s) < 0)
         pagemap_fini(p);
 }
 
@@ -70,7 +70,7 @@ pagemap_written(const struct pagemap *p, const uint8_t **at, const uint8_t *end,
 
     if (p->hfd < 0 || p->pid != getpid())
         return -ENOTSUP;
-    int n = scan(p->hfd, &s);
+    int n = pagemap_scan(p->hfd, &s);
     if (n >= 0)
         *at = (const uint8_t *)(uintptr_t)s.walk_end;
     return n;

@@ -87,7 +87,7 @@ program_try_get(struct counted *p)
 /* With programs_lock held. A trusted program serves untrusted loads too, never
  * the reverse. */
 static OWN struct engine_program *
-find_locked(struct engine *e, const uint8_t *hash, bool is_trusted)
+program_find_locked(struct engine *e, const uint8_t *hash, bool is_trusted)
 {
     struct list *bucket = &e->programs[hash[0] % PROGRAM_BUCKETS];
 
@@ -110,7 +110,7 @@ OWN struct engine_program *
 programs_find(struct engine *e, const uint8_t *hash, bool is_trusted)
 {
     pthread_mutex_lock(&e->programs_lock);
-    struct engine_program *p = find_locked(e, hash, is_trusted);
+    struct engine_program *p = program_find_locked(e, hash, is_trusted);
     pthread_mutex_unlock(&e->programs_lock);
     return p;
 }
@@ -164,7 +164,7 @@ programs_add(struct engine *e, OWN struct engine_program *p)
 
     pthread_mutex_lock(&e->programs_lock);
     p->engine = e;
-    other = find_locked(e, p->facts.hash, p->is_trusted);
+    other = program_find_locked(e, p->facts.hash, p->is_trusted);
     if (!other) {
         programs_keep(e, p);
         dropped = programs_excess(e);
@@ -187,7 +187,7 @@ programs_drop_kept(struct engine *e)
 
 /* With programs_lock held. */
 static OWN struct compilation *
-find_compilation(struct engine *e, const uint8_t *hash, bool is_trusted)
+program_find_compilation(struct engine *e, const uint8_t *hash, bool is_trusted)
 {
     LIST_FOR_EACH(it, &e->compilations) {
         struct compilation *c = CONTAINER_OF(it, struct compilation, link);
@@ -202,7 +202,7 @@ OWN struct compilation *
 compilations_find(struct engine *e, const uint8_t *hash, bool is_trusted)
 {
     pthread_mutex_lock(&e->programs_lock);
-    struct compilation *c = find_compilation(e, hash, is_trusted);
+    struct compilation *c = program_find_compilation(e, hash, is_trusted);
     pthread_mutex_unlock(&e->programs_lock);
     return c;
 }
@@ -211,7 +211,8 @@ OWN struct compilation *
 compilations_add(struct engine *e, OWN struct compilation *c)
 {
     pthread_mutex_lock(&e->programs_lock);
-    struct compilation *other = find_compilation(e, c->hash, c->is_trusted);
+    struct compilation *other =
+        program_find_compilation(e, c->hash, c->is_trusted);
     if (!other)
         list_push_back(&e->compilations, &c->link);
     pthread_mutex_unlock(&e->programs_lock);

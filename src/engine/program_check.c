@@ -12,7 +12,8 @@
 #include <string.h>
 
 static int
-import_check(const wasm_importtype_t *type, char *why, size_t why_size)
+program_check_import_check(const wasm_importtype_t *type, char *why,
+                           size_t why_size)
 {
     const wasm_name_t *module = wasm_importtype_module(type);
     const wasm_name_t *name = wasm_importtype_name(type);
@@ -31,27 +32,28 @@ import_check(const wasm_importtype_t *type, char *why, size_t why_size)
 }
 
 static int
-imports_check(const wasmtime_module_t *module, char *why, size_t why_size)
+program_check_imports_check(const wasmtime_module_t *module, char *why,
+                            size_t why_size)
 {
     wasm_importtype_vec_t v;
     int r = 0;
 
     wasmtime_module_imports(module, &v);
     for (size_t i = 0; i < v.size && !r; i++)
-        r = import_check(v.data[i], why, why_size);
+        r = program_check_import_check(v.data[i], why, why_size);
     wasm_importtype_vec_delete(&v);
     return r;
 }
 
 /* Kinds of exports that the engine uses. */
 static bool
-is_memory(const wasm_externtype_t *t)
+program_check_is_memory(const wasm_externtype_t *t)
 {
     return wasm_externtype_as_memorytype_const(t) != NULL;
 }
 
 static bool
-is_entry(const wasm_externtype_t *t)
+program_check_is_entry(const wasm_externtype_t *t)
 {
     const wasm_functype_t *f = wasm_externtype_as_functype_const(t);
 
@@ -60,7 +62,7 @@ is_entry(const wasm_externtype_t *t)
 }
 
 static bool
-is_variable(const wasm_externtype_t *t)
+program_check_is_variable(const wasm_externtype_t *t)
 {
     const wasm_globaltype_t *g = wasm_externtype_as_globaltype_const(t);
 
@@ -84,18 +86,18 @@ static const struct {
     bool (*is_right)(const wasm_externtype_t *t);
     unsigned flag;
 } exports[] = {
-    {"memory", is_memory, HAS_MEMORY},
-    {"_start", is_entry, HAS_START},
-    {"wasmsand_resume", is_entry, HAS_RESUME},
-    {"__stack_pointer", is_variable, HAS_STACK},
-    {"__asyncify_state", is_variable, HAS_STATE},
-    {"__asyncify_data", is_variable, HAS_DATA},
+    {"memory", program_check_is_memory, HAS_MEMORY},
+    {"_start", program_check_is_entry, HAS_START},
+    {"wasmsand_resume", program_check_is_entry, HAS_RESUME},
+    {"__stack_pointer", program_check_is_variable, HAS_STACK},
+    {"__asyncify_state", program_check_is_variable, HAS_STATE},
+    {"__asyncify_data", program_check_is_variable, HAS_DATA},
 };
 
 /* An export with a known name and another kind counts as missing: a guest may
  * use the names for something of its own. */
 static unsigned
-export_flag(const wasm_exporttype_t *type)
+program_check_export_flag(const wasm_exporttype_t *type)
 {
     const wasm_name_t *name = wasm_exporttype_name(type);
 
@@ -109,14 +111,14 @@ export_flag(const wasm_exporttype_t *type)
 }
 
 static unsigned
-export_flags(const wasmtime_module_t *module)
+program_check_export_flags(const wasmtime_module_t *module)
 {
     wasm_exporttype_vec_t v;
     unsigned flags = 0;
 
     wasmtime_module_exports(module, &v);
     for (size_t i = 0; i < v.size; i++)
-        flags |= export_flag(v.data[i]);
+        flags |= program_check_export_flag(v.data[i]);
     wasm_exporttype_vec_delete(&v);
     return flags;
 }
@@ -125,11 +127,11 @@ export_flags(const wasmtime_module_t *module)
 int
 program_check(struct engine_program *p, char *why, size_t why_size)
 {
-    int r = imports_check(p->module, why, why_size);
+    int r = program_check_imports_check(p->module, why, why_size);
     if (r < 0)
         return r;
 
-    unsigned has = export_flags(p->module);
+    unsigned has = program_check_export_flags(p->module);
     const char *missing = !(has & HAS_MEMORY)  ? "memory"
                           : !(has & HAS_START) ? "_start"
                                                : NULL;

@@ -41,40 +41,41 @@ struct loading {
 /* --- the source */
 
 static int
-load_refuse(struct loading *l, const char *reason)
+program_load_refuse(struct loading *l, const char *reason)
 {
     (void)snprintf(l->why, l->why_size, "%s", reason);
     return -ENOEXEC;
 }
 
 static int
-check_bounds(struct loading *l, const struct wasm_facts *f)
+program_load_check_bounds(struct loading *l, const struct wasm_facts *f)
 {
     if (l->src->len > COMPILER_MODULE_BYTES)
-        return load_refuse(l, "module of more than 16 MiB");
+        return program_load_refuse(l, "module of more than 16 MiB");
     if (f->functions > MAX_UNTRUSTED_FUNCTIONS)
-        return load_refuse(l, "module of more than 50000 functions");
+        return program_load_refuse(l, "module of more than 50000 functions");
     if (f->tables > MAX_UNTRUSTED_TABLES)
-        return load_refuse(l, "module of more than 16 tables");
+        return program_load_refuse(l, "module of more than 16 tables");
     if (f->locals > MAX_UNTRUSTED_LOCALS)
-        return load_refuse(l, "module of more than 2000000 locals");
+        return program_load_refuse(l, "module of more than 2000000 locals");
     if (f->cost > MAX_UNTRUSTED_COST)
-        return load_refuse(l, "module with functions that are too large");
+        return program_load_refuse(l,
+                                   "module with functions that are too large");
     return 0;
 }
 
 /* Untrusted modules are bounded here, before anything is started for them. */
 static int
-read_source(struct loading *l, struct program_facts *ret)
+program_load_read_source(struct loading *l, struct program_facts *ret)
 {
     const struct program_source *src = l->src;
     struct wasm_facts f;
 
     if (src->len < 8 || memcmp(src->bytes, "\0asm", 4) != 0)
-        return load_refuse(l, "not a WebAssembly module");
+        return program_load_refuse(l, "not a WebAssembly module");
     if (scan_module(src->bytes, src->len, &f) < 0)
-        return load_refuse(l, "damaged WebAssembly module");
-    int r = src->is_trusted ? 0 : check_bounds(l, &f);
+        return program_load_refuse(l, "damaged WebAssembly module");
+    int r = src->is_trusted ? 0 : program_load_check_bounds(l, &f);
     if (r < 0)
         return r;
     *ret = (struct program_facts){.bytes = src->len, .has_start = f.has_start};
@@ -94,7 +95,7 @@ read_source(struct loading *l, struct program_facts *ret)
 /* Linking is done once for each program: a machine is then instantiated without
  * looking up any import. */
 static int
-link_module(struct loading *l, struct engine_program *p)
+program_load_link_module(struct loading *l, struct engine_program *p)
 {
     int r = program_check(p, l->why, l->why_size);
     if (r < 0)
@@ -111,7 +112,8 @@ link_module(struct loading *l, struct engine_program *p)
 /* Enters a source that is no program into the table, with the reason: compiling
  * it again would take as long again. */
 static void
-remember_refusal(struct loading *l, OWN struct program_facts *facts)
+program_load_remember_refusal(struct loading *l,
+                              OWN struct program_facts *facts)
 {
     struct engine_program *p = engine_program_new(facts, l->src->is_trusted);
 
@@ -126,9 +128,9 @@ remember_refusal(struct loading *l, OWN struct program_facts *facts)
 /* Creates the program of a module and enters it. `code` is the file that
  * contains the module; NULL if it has memory of its own. */
 static int
-make_program(struct loading *l, OWN struct program_facts *facts,
-             OWN wasmtime_module_t *module, OWN struct code *code,
-             OWN struct engine_program **ret)
+program_load_make_program(struct loading *l, OWN struct program_facts *facts,
+                          OWN wasmtime_module_t *module, OWN struct code *code,
+                          OWN struct engine_program **ret)
 {
     CLEANUP(engine_program_putp)
     struct engine_program *p = engine_program_new(facts, l->src->is_trusted);
@@ -141,9 +143,9 @@ make_program(struct loading *l, OWN struct program_facts *facts,
     p->module = module;
     if (code)
         p->code = *code;
-    int r = link_module(l, p);
+    int r = program_load_link_module(l, p);
     if (r == -ENOEXEC)
-        remember_refusal(l, &p->facts);
+        program_load_remember_refusal(l, &p->facts);
     if (r != 0)
         return r;
     if (code)
@@ -162,8 +164,9 @@ make_program(struct loading *l, OWN struct program_facts *facts,
 /* A program that is loaded already is preferred: several places may lead to
  * it. */
 static int
-load_entry(struct loading *l, OWN int entry, OWN struct program_facts *facts,
-           OWN struct engine_program **ret)
+program_load_entry(struct loading *l, OWN int entry,
+                   OWN struct program_facts *facts,
+                   OWN struct engine_program **ret)
 {
     CLEANUP(hfd_closep) int hfd = entry;
     struct engine_program *p = programs_find(l->e, facts->hash, true);
@@ -175,26 +178,26 @@ load_entry(struct loading *l, OWN int entry, OWN struct program_facts *facts,
     }
     wasmtime_module_t *module = code_cache_load(l->e, hfd);
     if (module)
-        return make_program(l, facts, module, NULL, ret);
+        return program_load_make_program(l, facts, module, NULL, ret);
     program_facts_fini(facts);
     return -ENOENT;
 }
 
 /* Only trusted programs are in the cache, and thus have places there. */
 static int
-find_by_source(struct loading *l, OWN struct engine_program **ret)
+program_load_find_by_source(struct loading *l, OWN struct engine_program **ret)
 {
     struct program_facts facts;
     int hfd = l->src->is_trusted ? code_cache_find_source(l->e, l->src, &facts)
                                  : -ENOENT;
 
-    return hfd < 0 ? -ENOENT : load_entry(l, hfd, &facts, ret);
+    return hfd < 0 ? -ENOENT : program_load_entry(l, hfd, &facts, ret);
 }
 
 /* An entry that was found by content gets a name for the place of this source,
  * so the next process finds it without reading the source. */
 static int
-find_trusted(struct loading *l, OWN struct engine_program **ret)
+program_load_find_trusted(struct loading *l, OWN struct engine_program **ret)
 {
     struct program_facts facts;
 
@@ -203,7 +206,7 @@ find_trusted(struct loading *l, OWN struct engine_program **ret)
         *ret = programs_find(l->e, l->hash, true);
         return *ret ? 0 : -ENOENT;
     }
-    int r = load_entry(l, hfd, &facts, ret);
+    int r = program_load_entry(l, hfd, &facts, ret);
     if (r == 0)
         code_cache_add_source(l->e, l->src, l->hash);
     return r;
@@ -213,20 +216,20 @@ find_trusted(struct loading *l, OWN struct engine_program **ret)
  * it, and code that was compiled for a guest is never used for it. A copy of
  * the interpreter therefore needs no compiling, whatever its size. */
 static int
-find_by_content(struct loading *l, OWN struct engine_program **ret)
+program_load_find_by_content(struct loading *l, OWN struct engine_program **ret)
 {
     struct program_source src = *l->src;
     struct loading trusted = *l;
 
     if (src.is_trusted)
-        return find_trusted(l, ret);
+        return program_load_find_trusted(l, ret);
     *ret = programs_find(l->e, l->hash, false);
     if (*ret)
         return 0;
     src.is_trusted = true;
     src.file = NULL; /* its place is the guest's */
     trusted.src = &src;
-    return find_trusted(&trusted, ret);
+    return program_load_find_trusted(&trusted, ret);
 }
 
 /* --- compiling */
@@ -235,14 +238,15 @@ find_by_content(struct loading *l, OWN struct engine_program **ret)
  * the cache first and is loaded from there, so that all processes share its
  * pages. */
 static int
-take_code(struct loading *l, OWN struct program_facts *facts, const void *code,
-          size_t len, OWN struct engine_program **ret)
+program_load_take_code(struct loading *l, OWN struct program_facts *facts,
+                       const void *code, size_t len,
+                       OWN struct engine_program **ret)
 {
     wasmtime_module_t *module = NULL;
 
     if (l->src->is_trusted) {
         code_cache_add(l->e, facts, code, len);
-        int r = find_by_content(l, ret);
+        int r = program_load_find_by_content(l, ret);
         if (r != -ENOENT) {
             program_facts_fini(facts);
             return r;
@@ -251,15 +255,15 @@ take_code(struct loading *l, OWN struct program_facts *facts, const void *code,
     wasmtime_error_t *error =
         wasmtime_module_deserialize(l->e->wasm, code, len, &module);
     if (!error)
-        return make_program(l, facts, module, NULL, ret);
+        return program_load_make_program(l, facts, module, NULL, ret);
     program_facts_fini(facts);
     traps_error_text(error, l->why, l->why_size);
     return -ENOEXEC;
 }
 
 static int
-compile_here(struct loading *l, OWN struct program_facts *facts,
-             OWN struct engine_program **ret)
+program_load_compile_here(struct loading *l, OWN struct program_facts *facts,
+                          OWN struct engine_program **ret)
 {
     wasm_byte_vec_t code;
 
@@ -267,10 +271,10 @@ compile_here(struct loading *l, OWN struct program_facts *facts,
         wsand_engine_precompile(l->e->wasm, l->src->bytes, l->src->len, &code);
     if (error) {
         traps_error_text(error, l->why, l->why_size);
-        remember_refusal(l, facts);
+        program_load_remember_refusal(l, facts);
         return -ENOEXEC;
     }
-    int r = take_code(l, facts, code.data, code.size, ret);
+    int r = program_load_take_code(l, facts, code.data, code.size, ret);
     wasm_byte_vec_delete(&code);
     return r;
 }
@@ -278,8 +282,9 @@ compile_here(struct loading *l, OWN struct program_facts *facts,
 /* Makes a program of code in a file, by mapping it: the process is sealed, and
  * must not make other memory executable. */
 static int
-take_file(struct loading *l, OWN struct program_facts *facts,
-          OWN struct code *code, int hfd, OWN struct engine_program **ret)
+program_load_take_file(struct loading *l, OWN struct program_facts *facts,
+                       OWN struct code *code, int hfd,
+                       OWN struct engine_program **ret)
 {
     wasmtime_module_t *module = NULL;
     struct engine *e = l->e;
@@ -290,7 +295,7 @@ take_file(struct loading *l, OWN struct program_facts *facts,
         r < 0 ? NULL
               : code_publisher_load(&e->publisher, e->wasm, code, hfd, &module);
     if (module)
-        return make_program(l, facts, module, code, ret);
+        return program_load_make_program(l, facts, module, code, ret);
     code_unmap(code);
     program_facts_fini(facts);
     if (!error)
@@ -302,24 +307,25 @@ take_file(struct loading *l, OWN struct program_facts *facts,
 /* Uses the answer of a compiler. If that failed, a trusted program is compiled
  * in this process: it does not depend on the process. */
 static int
-take_answer(struct loading *l, struct compilation *c,
-            OWN struct program_facts *facts, OWN struct engine_program **ret)
+program_load_take_answer(struct loading *l, struct compilation *c,
+                         OWN struct program_facts *facts,
+                         OWN struct engine_program **ret)
 {
     struct code code = {0};
     bool is_final = false;
 
     int r = compilation_take(c, &code, &is_final, l->why, l->why_size);
     if (r == 0 && l->e->is_closed)
-        return take_file(l, facts, &code, c->out_hfd, ret);
+        return program_load_take_file(l, facts, &code, c->out_hfd, ret);
     if (r == 0) {
-        r = take_code(l, facts, code.p, code.len, ret);
+        r = program_load_take_code(l, facts, code.p, code.len, ret);
         code_unmap(&code);
         return r;
     }
     if (l->src->is_trusted)
-        return compile_here(l, facts, ret);
+        return program_load_compile_here(l, facts, ret);
     if (is_final)
-        remember_refusal(l, facts);
+        program_load_remember_refusal(l, facts);
     else
         program_facts_fini(facts);
     return r;
@@ -329,8 +335,8 @@ take_answer(struct loading *l, struct compilation *c,
  * makes the program and the others find it. -EAGAIN: the first failed; the
  * caller tries again from the start. */
 static int
-finish_compilation(struct loading *l, OWN struct compilation *c,
-                   OWN struct engine_program **ret)
+program_load_finish_compilation(struct loading *l, OWN struct compilation *c,
+                                OWN struct engine_program **ret)
 {
     struct program_facts facts;
     int r = -EAGAIN;
@@ -338,9 +344,9 @@ finish_compilation(struct loading *l, OWN struct compilation *c,
     pthread_mutex_lock(&c->lock);
     bool is_first = !c->is_over;
     if (is_first) {
-        r = read_source(l, &facts);
+        r = program_load_read_source(l, &facts);
         if (r == 0)
-            r = take_answer(l, c, &facts, ret);
+            r = program_load_take_answer(l, c, &facts, ret);
         c->is_over = true;
     }
     pthread_mutex_unlock(&c->lock);
@@ -354,7 +360,7 @@ finish_compilation(struct loading *l, OWN struct compilation *c,
 }
 
 static bool
-has_process(const struct loading *l)
+program_load_has_process(const struct loading *l)
 {
     const struct engine *e = l->e;
 
@@ -367,16 +373,17 @@ has_process(const struct loading *l)
 /* Begins to compile, and consumes the facts. -EINPROGRESS: *ret_c is being
  * compiled. */
 static int
-load_begin(struct loading *l, OWN struct program_facts *facts,
-           OWN struct compilation **ret_c, OWN struct engine_program **ret)
+program_load_begin(struct loading *l, OWN struct program_facts *facts,
+                   OWN struct compilation **ret_c,
+                   OWN struct engine_program **ret)
 {
     struct compilation *c = NULL;
     int r = -ENOSYS;
 
-    if (has_process(l))
+    if (program_load_has_process(l))
         r = compilation_start(l->e, l->src, l->hash, &c, l->why, l->why_size);
     if (r < 0 && (l->src->is_trusted || l->e->compiles_in_process))
-        return compile_here(l, facts, ret);
+        return program_load_compile_here(l, facts, ret);
     program_facts_fini(facts);
     if (r < 0)
         return r;
@@ -386,19 +393,19 @@ load_begin(struct loading *l, OWN struct program_facts *facts,
 
 /* Compiles, or joins another load of the same source that does. */
 static int
-compile(struct loading *l, OWN struct compilation **ret_c,
-        OWN struct engine_program **ret)
+program_load_compile(struct loading *l, OWN struct compilation **ret_c,
+                     OWN struct engine_program **ret)
 {
     struct compilation *c =
         compilations_find(l->e, l->hash, l->src->is_trusted);
     struct program_facts facts;
 
     if (!c) {
-        int r = read_source(l, &facts);
-        return r < 0 ? r : load_begin(l, &facts, ret_c, ret);
+        int r = program_load_read_source(l, &facts);
+        return r < 0 ? r : program_load_begin(l, &facts, ret_c, ret);
     }
     if (compilation_has_ended(c))
-        return finish_compilation(l, c, ret);
+        return program_load_finish_compilation(l, c, ret);
     *ret_c = c;
     return -EINPROGRESS;
 }
@@ -408,20 +415,20 @@ compile(struct loading *l, OWN struct compilation **ret_c,
 /* A closed engine refuses what it does not have. It could neither read the
  * cache nor start a process. */
 static int
-find_or_compile(struct loading *l, OWN struct compilation **ret_c,
-                OWN struct engine_program **ret)
+program_load_find_or_compile(struct loading *l, OWN struct compilation **ret_c,
+                             OWN struct engine_program **ret)
 {
-    int r = find_by_source(l, ret);
+    int r = program_load_find_by_source(l, ret);
     if (r != -ENOENT)
         return r;
     blake2b_hash(l->src->bytes, l->src->len, l->hash);
-    r = find_by_content(l, ret);
+    r = program_load_find_by_content(l, ret);
     if (r != -ENOENT || l->src->cached_only)
         return r;
     if (l->e->is_closed && (l->src->is_trusted || !l->e->remote.is_there))
-        return load_refuse(l,
-                           "only programs of the root image can be run here");
-    return compile(l, ret_c, ret);
+        return program_load_refuse(
+            l, "only programs of the root image can be run here");
+    return program_load_compile(l, ret_c, ret);
 }
 
 int
@@ -432,13 +439,13 @@ program_load(struct engine *e, const struct program_source *src,
     struct engine_program *p = NULL;
     struct compilation *c = NULL;
 
-    int r = find_or_compile(&l, &c, &p);
+    int r = program_load_find_or_compile(&l, &c, &p);
     if (r == -EINPROGRESS)
         *ret = &c->base;
     if (r != 0)
         return r;
     if (p->refusal) {
-        r = load_refuse(&l, p->refusal);
+        r = program_load_refuse(&l, p->refusal);
         engine_program_put(p);
         return r;
     }

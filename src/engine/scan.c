@@ -23,7 +23,7 @@ struct scan_cursor {
 
 /* Reads an unsigned number in LEB128, of at most five bytes. */
 static int
-take_u32(struct scan_cursor *c, uint32_t *ret)
+scan_take_u32(struct scan_cursor *c, uint32_t *ret)
 {
     uint32_t value = 0;
 
@@ -42,14 +42,14 @@ take_u32(struct scan_cursor *c, uint32_t *ret)
  * its body. A few bytes can declare billions, and the compiler keeps something
  * for each. */
 static int
-add_locals(struct scan_cursor body, uint64_t *ret)
+scan_add_locals(struct scan_cursor body, uint64_t *ret)
 {
     uint32_t groups, count;
 
-    if (take_u32(&body, &groups) < 0)
+    if (scan_take_u32(&body, &groups) < 0)
         return -EINVAL;
     for (; groups; groups--) {
-        if (take_u32(&body, &count) < 0 || body.at == body.end)
+        if (scan_take_u32(&body, &count) < 0 || body.at == body.end)
             return -EINVAL;
         *ret += count;
         if (*body.at++ == REF_TYPE || body.at[-1] == REF_NULL_TYPE)
@@ -60,17 +60,18 @@ add_locals(struct scan_cursor body, uint64_t *ret)
 
 /* The compiler takes time in proportion to the square of a function's size. */
 static int
-add_costs(struct scan_cursor *code, struct wasm_facts *facts)
+scan_add_costs(struct scan_cursor *code, struct wasm_facts *facts)
 {
     uint32_t count, size;
 
-    if (take_u32(code, &count) < 0)
+    if (scan_take_u32(code, &count) < 0)
         return -EINVAL;
     for (; count; count--) {
-        if (take_u32(code, &size) < 0 || size > (size_t)(code->end - code->at))
+        if (scan_take_u32(code, &size) < 0 ||
+            size > (size_t)(code->end - code->at))
             return -EINVAL;
-        if (add_locals((struct scan_cursor){code->at, code->at + size},
-                       &facts->locals) < 0)
+        if (scan_add_locals((struct scan_cursor){code->at, code->at + size},
+                            &facts->locals) < 0)
             return -EINVAL;
         code->at += size;
         uint64_t cost = (uint64_t)size * size;
@@ -87,7 +88,7 @@ scan_find_frozen(struct scan_cursor c, struct wasm_facts *facts)
     static const char name[] = FREEZE_SECTION;
     uint32_t len;
 
-    if (take_u32(&c, &len) < 0 || len != sizeof name - 1 ||
+    if (scan_take_u32(&c, &len) < 0 || len != sizeof name - 1 ||
         (size_t)(c.end - c.at) < len || memcmp(c.at, name, len) != 0)
         return;
     facts->section = c.at + len;
@@ -103,18 +104,19 @@ scan_module(const uint8_t *bytes, size_t len, struct wasm_facts *ret)
     while (c.at < c.end) {
         uint8_t id = *c.at++;
         uint32_t size;
-        if (take_u32(&c, &size) < 0 || size > (size_t)(c.end - c.at))
+        if (scan_take_u32(&c, &size) < 0 || size > (size_t)(c.end - c.at))
             return -EINVAL;
         struct scan_cursor section = {c.at, c.at + size};
         if (id == SECTION_CUSTOM)
             scan_find_frozen(section, &facts);
         if (id == SECTION_START)
             facts.has_start = true;
-        if (id == SECTION_FUNCTION && take_u32(&section, &facts.functions) < 0)
+        if (id == SECTION_FUNCTION &&
+            scan_take_u32(&section, &facts.functions) < 0)
             return -EINVAL;
-        if (id == SECTION_TABLE && take_u32(&section, &facts.tables) < 0)
+        if (id == SECTION_TABLE && scan_take_u32(&section, &facts.tables) < 0)
             return -EINVAL;
-        if (id == SECTION_CODE && add_costs(&section, &facts) < 0)
+        if (id == SECTION_CODE && scan_add_costs(&section, &facts) < 0)
             return -EINVAL;
         c.at += size;
     }

@@ -42,7 +42,7 @@ static const struct {
 
 /* Copies a message as one line: runs of white space become one blank. */
 static void
-flatten(const wasm_name_t *text, char *buf, size_t size)
+traps_flatten(const wasm_name_t *text, char *buf, size_t size)
 {
     size_t n = 0;
 
@@ -63,7 +63,7 @@ error_copy(const wasmtime_error_t *error, char *buf, size_t size)
     wasm_name_t text;
 
     wasmtime_error_message(error, &text);
-    flatten(&text, buf, size);
+    traps_flatten(&text, buf, size);
     wasm_byte_vec_delete(&text);
 }
 
