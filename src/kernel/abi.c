@@ -54,7 +54,7 @@ abi_fill_stat(struct abi_stat *s, uint64_t dev, const struct attr *a)
 }
 
 static struct statx_timestamp
-statx_time(int64_t ns)
+abi_statx_time(int64_t ns)
 {
     int64_t s;
     int32_t rest;
@@ -76,9 +76,9 @@ abi_fill_statx(struct statx *s, uint64_t dev, const struct attr *a)
                         .stx_ino = a->ino,
                         .stx_size = a->size,
                         .stx_blocks = a->blocks,
-                        .stx_atime = statx_time(a->atime_ns),
-                        .stx_mtime = statx_time(a->mtime_ns),
-                        .stx_ctime = statx_time(a->ctime_ns),
+                        .stx_atime = abi_statx_time(a->atime_ns),
+                        .stx_mtime = abi_statx_time(a->mtime_ns),
+                        .stx_ctime = abi_statx_time(a->ctime_ns),
                         .stx_rdev_major = major(a->rdev),
                         .stx_rdev_minor = minor(a->rdev),
                         .stx_dev_major = major(dev),

@@ -16,7 +16,7 @@ enum {
 /* The limits are those of Linux for a stack of 8 MiB; pointers count 4 bytes
  * each. */
 static int
-count_strings(const char *const *v, uint32_t *ret_n, size_t *bytes)
+args_count_strings(const char *const *v, uint32_t *ret_n, size_t *bytes)
 {
     uint32_t n = 0;
 
@@ -71,9 +71,9 @@ args_set(struct task *t, const char *const *argv, const char *const *envp,
     struct args n = {0};
     size_t bytes = 0;
 
-    int r = count_strings(argv, &n.argc, &bytes);
+    int r = args_count_strings(argv, &n.argc, &bytes);
     if (r == 0)
-        r = count_strings(envp, &n.envc, &bytes);
+        r = args_count_strings(envp, &n.envc, &bytes);
     if (r < 0)
         return r;
     n.len = bytes;
@@ -111,7 +111,7 @@ args_fini(struct task *t)
 /* Everything before the strings is words: argc, both arrays with their ends,
  * auxv. */
 static size_t
-words_of(const struct args *a)
+args_words_of(const struct args *a)
 {
     return 1 + a->argc + 1 + a->envc + 1 + AUXV_WORDS;
 }
@@ -122,13 +122,13 @@ thread_args_size(struct thread *th)
     const struct args *a = &th->owner->args;
     size_t exe = a->exe ? strlen(a->exe) + 1 : 1;
 
-    return (uint32_t)(4 * words_of(a) + a->len + exe + 16);
+    return (uint32_t)(4 * args_words_of(a) + a->len + exe + 16);
 }
 
 /* Writes n pointers and a 0 from the strings at *s, whose guest address is
  * *at; both move on. */
 static uint32_t *
-put_pointers(uint32_t *w, uint32_t n, const char **s, gaddr *at)
+args_put_pointers(uint32_t *w, uint32_t n, const char **s, gaddr *at)
 {
     for (uint32_t i = 0; i < n; i++) {
         uint32_t len = (uint32_t)strlen(*s) + 1;
@@ -153,7 +153,7 @@ thread_args_get(struct thread *th, gaddr at, uint32_t size)
     struct task *t = th->owner;
     const struct args *a = &t->args;
     uint8_t *block = guest_out(t, at, size);
-    gaddr s = at + (gaddr)(4 * words_of(a));
+    gaddr s = at + (gaddr)(4 * args_words_of(a));
     const char *from = a->strings;
     const struct cred *c = &t->as.cred;
     bool is_secure = c->uid != c->ruid || c->gid != c->rgid;
@@ -163,8 +163,8 @@ thread_args_get(struct thread *th, gaddr at, uint32_t size)
     uint32_t *w = (uint32_t *)(void *)block;
     memcpy(block + (s - at), a->strings, a->len);
     *w++ = a->argc;
-    w = put_pointers(w, a->argc, &from, &s);
-    w = put_pointers(w, a->envc, &from, &s);
+    w = args_put_pointers(w, a->argc, &from, &s);
+    w = args_put_pointers(w, a->envc, &from, &s);
     gaddr random = s, exe = s + 16;
     rng_fill(&th->kernel->rng, block + (random - at), 16);
     memcpy(block + (exe - at), a->exe, strlen(a->exe) + 1);

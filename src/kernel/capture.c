@@ -52,7 +52,7 @@ capture_close(struct capture *c, struct capture *later)
 }
 
 static void
-reverse(char *p, size_t len)
+capture_reverse(char *p, size_t len)
 {
     for (size_t i = 0; i < len / 2; i++) {
         char c = p[i];
@@ -64,14 +64,14 @@ reverse(char *p, size_t len)
 /* Rotates the ring behind the head, so that it begins with the oldest byte.
  * Both parts are reversed, then the whole: this needs no second buffer. */
 static void
-put_in_order(struct capture *c)
+capture_put_in_order(struct capture *c)
 {
     char *ring = c->data + c->head;
     size_t len = c->max - c->head;
 
-    reverse(ring, c->oldest);
-    reverse(ring + c->oldest, len - c->oldest);
-    reverse(ring, len);
+    capture_reverse(ring, c->oldest);
+    capture_reverse(ring + c->oldest, len - c->oldest);
+    capture_reverse(ring, len);
     c->oldest = 0;
 }
 
@@ -81,7 +81,7 @@ capture_take(struct capture *c, size_t *ret_len)
     char *data = c->data;
 
     if (c->oldest)
-        put_in_order(c);
+        capture_put_in_order(c);
 
     *ret_len = c->len;
     c->data = NULL;
@@ -148,7 +148,7 @@ capture_window(const struct capture *c)
 /* Overwrites the oldest bytes behind the head. Only the last bytes of a long
  * write can stay, so the others are skipped. */
 static void
-overwrite(struct capture *c, const char *p, size_t len)
+capture_overwrite(struct capture *c, const char *p, size_t len)
 {
     size_t ring = c->max - c->head;
 
@@ -184,7 +184,7 @@ capture_add(struct capture *c, const char *p, size_t len)
     c->len += n;
     c->dropped += len - n;
     if (c->head && c->len == c->max)
-        overwrite(c, p + n, len - n);
+        capture_overwrite(c, p + n, len - n);
 }
 
 /* The file looks like a pipe: it has no position, and a full window makes
@@ -250,7 +250,8 @@ struct capture_input {
 };
 
 static int64_t
-input_read(struct file *f, struct task *t, void *buf, size_t len, uint64_t *pos)
+capture_input_read(struct file *f, struct task *t, void *buf, size_t len,
+                   uint64_t *pos)
 {
     struct capture_input *in = f->obj;
     size_t n = in->len - in->at < len ? in->len - in->at : len;
@@ -262,16 +263,16 @@ input_read(struct file *f, struct task *t, void *buf, size_t len, uint64_t *pos)
 }
 
 static void
-input_release(struct file *f)
+capture_input_release(struct file *f)
 {
     free(f->obj);
 }
 
 static const struct file_ops input_ops = {
     .kind = "pipe",
-    .read = input_read,
+    .read = capture_input_read,
     .getattr = capture_getattr,
-    .release = input_release,
+    .release = capture_input_release,
 };
 
 /* Programs that check their input see a pipe that ends. */

@@ -79,7 +79,7 @@ clock_set_slot(struct clock *c, size_t i, struct timer *t)
 /* Moves the gap at i towards the root, past timers that are due later, and puts
  * t there. */
 static void
-sift_up(struct clock *c, size_t i, struct timer *t)
+clock_sift_up(struct clock *c, size_t i, struct timer *t)
 {
     while (i > 0) {
         size_t up = (i - 1) / 2;
@@ -94,7 +94,7 @@ sift_up(struct clock *c, size_t i, struct timer *t)
 /* Moves the gap at i towards the leaves, past the earlier one of two
  * children. */
 static void
-sift_down(struct clock *c, size_t i, struct timer *t)
+clock_sift_down(struct clock *c, size_t i, struct timer *t)
 {
     for (;;) {
         size_t down = 2 * i + 1;
@@ -123,9 +123,9 @@ timer_stop(struct clock *c, struct timer *t)
     if (last == t)
         return;
     if (i > 0 && c->heap[(i - 1) / 2]->deadline_ns > last->deadline_ns)
-        sift_up(c, i, last);
+        clock_sift_up(c, i, last);
     else
-        sift_down(c, i, last);
+        clock_sift_down(c, i, last);
 }
 
 int
@@ -141,7 +141,7 @@ timer_start(struct clock *c, struct timer *t, int64_t deadline_ns)
         c->cap = cap;
     }
     t->deadline_ns = deadline_ns;
-    sift_up(c, c->n_timers++, t);
+    clock_sift_up(c, c->n_timers++, t);
     return 0;
 }
 

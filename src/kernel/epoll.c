@@ -59,7 +59,7 @@ struct item_waiter {
 
 /* Items are made by guests in any number, so they count as memory. */
 static void *
-charged_alloc(struct kernel *k, size_t size)
+epoll_charged_alloc(struct kernel *k, size_t size)
 {
     if (!limits_charge(&k->limits, LIMIT_memory, size))
         return NULL;
@@ -70,7 +70,7 @@ charged_alloc(struct kernel *k, size_t size)
 }
 
 static void
-charged_free(struct kernel *k, OWN void *p, size_t size)
+epoll_charged_free(struct kernel *k, OWN void *p, size_t size)
 {
     free(p);
     limits_uncharge(&k->limits, LIMIT_memory, size);
@@ -111,11 +111,11 @@ struct item_table {
 
 /* Called by the poll operation of the file, once for each of its queues. */
 static void
-item_table_add(struct poll_table *pt, struct waitq *q)
+epoll_item_table_add(struct poll_table *pt, struct waitq *q)
 {
     struct item_table *table = CONTAINER_OF(pt, struct item_table, pt);
     struct epoll_item *item = table->item;
-    struct item_waiter *w = charged_alloc(item->ep->kernel, sizeof *w);
+    struct item_waiter *w = epoll_charged_alloc(item->ep->kernel, sizeof *w);
 
     if (!w) {
         table->failed = true;
@@ -148,12 +148,12 @@ item_free(OWN struct epoll_item *item)
         struct item_waiter *w = item->waiters;
         item->waiters = w->next;
         waiter_remove(&w->w);
-        charged_free(k, w, sizeof *w);
+        epoll_charged_free(k, w, sizeof *w);
     }
     list_remove(&item->watch);
     list_remove(&item->link);
     list_remove(&item->ready);
-    charged_free(k, item, sizeof *item);
+    epoll_charged_free(k, item, sizeof *item);
 }
 
 /* Returns the item of (f, fd) in ep, or NULL. The item is in the list of its
@@ -205,7 +205,8 @@ epoll_visit(struct epoll_level *level, struct epoll *ep)
 
 /* Adds the sets that ep watches, or those that watch it. */
 static void
-visit_neighbours(struct epoll_level *level, const struct epoll *ep, bool down)
+epoll_visit_neighbours(struct epoll_level *level, const struct epoll *ep,
+                       bool down)
 {
     if (down) {
         LIST_FOR_EACH(it, &ep->items) {
@@ -223,7 +224,7 @@ visit_neighbours(struct epoll_level *level, const struct epoll *ep, bool down)
  * The search goes level by level (breadth first) and visits each set once per
  * level, so its cost does not depend on the number of paths. */
 static int
-nesting(struct epoll *ep, const struct epoll *target, bool down)
+epoll_nesting(struct epoll *ep, const struct epoll *target, bool down)
 {
     struct epoll_level level = {0};
     int depth = 0;
@@ -237,7 +238,7 @@ nesting(struct epoll *ep, const struct epoll *target, bool down)
             e->is_visited[level.parity] = false;
             loops |= e == target;
             if (depth <= NESTING_MAX && !loops)
-                visit_neighbours(&next, e, down);
+                epoll_visit_neighbours(&next, e, down);
         }
         level = next;
     }
@@ -248,12 +249,12 @@ nesting(struct epoll *ep, const struct epoll *target, bool down)
  * and the edge must not close a cycle. Wake-ups then pass through a bounded
  * number of sets. */
 static int
-check_nesting(struct epoll *ep, struct file *f)
+epoll_check_nesting(struct epoll *ep, struct file *f)
 {
     if (f->ops != &epoll_ops)
         return 0;
-    int below = nesting(f->obj, ep, true);
-    int above = nesting(ep, NULL, false);
+    int below = epoll_nesting(f->obj, ep, true);
+    int above = epoll_nesting(ep, NULL, false);
 
     return below < 0 || below + above > NESTING_MAX ? -ELOOP : 0;
 }
@@ -268,7 +269,7 @@ epoll_is(const struct file *f)
 
 /* The checks of epoll_ctl that do not depend on the operation. */
 static int
-check_pair(const struct file *ep, const struct file *f)
+epoll_check_pair(const struct file *ep, const struct file *f)
 {
     if (!f->ops->poll)
         return -EPERM;
@@ -279,7 +280,7 @@ static int
 item_new(struct epoll *ep, struct file *f, int fd,
          const struct epoll_event_k *ev, struct epoll_item **ret)
 {
-    struct epoll_item *item = charged_alloc(ep->kernel, sizeof *item);
+    struct epoll_item *item = epoll_charged_alloc(ep->kernel, sizeof *item);
 
     if (!item)
         return -ENOMEM;
@@ -288,7 +289,7 @@ item_new(struct epoll *ep, struct file *f, int fd,
     list_push_back(&f->watchers, &item->watch);
     list_push_back(&ep->items, &item->link);
     list_init(&item->ready);
-    struct item_table table = {.pt.add = item_table_add, .item = item};
+    struct item_table table = {.pt.add = epoll_item_table_add, .item = item};
     (void)file_poll(f, &table.pt);
     if (table.failed) {
         item_free(item);
@@ -303,14 +304,14 @@ epoll_add(struct file *epf, struct file *f, int fd,
           const struct epoll_event_k *ev)
 {
     struct epoll_item *item;
-    int r = check_pair(epf, f);
+    int r = epoll_check_pair(epf, f);
 
     if (r < 0)
         return r;
     struct epoll *ep = epf->obj;
     if (ev->events & EPOLLEXCLUSIVE && epoll_is(f))
         return -EINVAL;
-    r = check_nesting(ep, f);
+    r = epoll_check_nesting(ep, f);
     if (r < 0)
         return r;
     if (item_find(ep, f, fd))
@@ -328,7 +329,7 @@ int
 epoll_modify(struct file *epf, struct file *f, int fd,
              const struct epoll_event_k *ev)
 {
-    int r = check_pair(epf, f);
+    int r = epoll_check_pair(epf, f);
 
     if (r < 0)
         return r;
@@ -347,7 +348,7 @@ epoll_modify(struct file *epf, struct file *f, int fd,
 int
 epoll_remove(struct file *epf, struct file *f, int fd)
 {
-    int r = check_pair(epf, f);
+    int r = epoll_check_pair(epf, f);
 
     if (r < 0)
         return r;

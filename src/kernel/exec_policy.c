@@ -51,7 +51,7 @@ exec_is_given(const struct kernel *k, const struct vnode *v)
 
 /* True if the host provided the file, and this name of it. */
 static bool
-is_given_name(const struct kernel *k, const struct walk *w)
+exec_policy_is_given_name(const struct kernel *k, const struct walk *w)
 {
     uint64_t ino;
 
@@ -65,7 +65,7 @@ is_given_name(const struct kernel *k, const struct walk *w)
 
 /* Returns the last part of a path, without the dash that login shells add. */
 static const char *
-base_name(const char *argv0)
+exec_policy_base_name(const char *argv0)
 {
     const char *slash = strrchr(argv0, '/');
 
@@ -75,7 +75,7 @@ base_name(const char *argv0)
 }
 
 static void
-note_name(struct names *n, const char *name)
+exec_policy_note_name(struct names *n, const char *name)
 {
     for (const char *const *a = n->allowed; *a; a++)
         n->is_allowed |= !strcmp(*a, name);
@@ -97,9 +97,9 @@ exec_policy_look(struct task *t, struct vnode *base, char *path,
         r = vnode_getattr(&w.node, &a);
     if (r != 0)
         return r;
-    n->is_ours = is_given_name(t->kernel, &w);
+    n->is_ours = exec_policy_is_given_name(t->kernel, &w);
     if (n->is_ours)
-        note_name(n, w.name);
+        exec_policy_note_name(n, w.name);
     *base = w.dir;
     *ret = w.node;
     if (!S_ISLNK(a.mode))
@@ -115,8 +115,8 @@ exec_policy_look(struct task *t, struct vnode *base, char *path,
  * counts. The result must be the file that is about to run: a rename in between
  * is refused. */
 static int
-find_names(struct task *t, const struct exec_file *f, char *path,
-           struct names *n)
+exec_policy_find_names(struct task *t, const struct exec_file *f, char *path,
+                       struct names *n)
 {
     struct vnode base = *f->base, node = {0};
     int r = 1;
@@ -135,13 +135,13 @@ int
 exec_check_policy(struct task *t, const struct exec_file *f)
 {
     struct names n = {.allowed = t->kernel->allow_tools,
-                      .argv0 = base_name(f->argv0),
-                      .path = base_name(f->path)};
+                      .argv0 = exec_policy_base_name(f->argv0),
+                      .path = exec_policy_base_name(f->path)};
 
     char *path = malloc(PATH_BYTES_MAX);
     if (!path)
         return -ENOMEM;
-    int r = find_names(t, f, path, &n);
+    int r = exec_policy_find_names(t, f, path, &n);
     free(path);
     if (r == 0 && n.is_allowed && n.is_argv0 && n.is_path)
         return 1;

@@ -64,7 +64,7 @@ fifo_find_or_new(struct kernel *k, const struct vnode *v)
 }
 
 static void
-opener_drop(OWN struct call_hold *h)
+fifo_opener_drop(OWN struct call_hold *h)
 {
     struct opener *o = CONTAINER_OF(h, struct opener, hold);
 
@@ -76,7 +76,7 @@ opener_drop(OWN struct call_hold *h)
 }
 
 static uint32_t
-opens_of_partner(const struct fifo *fifo, bool is_writer)
+fifo_opens_of_partner(const struct fifo *fifo, bool is_writer)
 {
     return is_writer ? fifo->pipe.reader_opens : fifo->pipe.writer_opens;
 }
@@ -96,7 +96,7 @@ opener_retry(struct thread *th, struct opener *o, uint32_t flags,
 {
     struct pipe *p = &o->fifo->pipe;
 
-    if (opens_of_partner(o->fifo, o->is_writer) == o->partners)
+    if (fifo_opens_of_partner(o->fifo, o->is_writer) == o->partners)
         return opener_wait(th, o);
     th->call.hold = NULL;
     free(o);
@@ -106,7 +106,7 @@ opener_retry(struct thread *th, struct opener *o, uint32_t flags,
 /* Counts the opener as reader, writer or both, and wakes openers of the other
  * side. */
 static void
-count_in(struct fifo *fifo, uint32_t mode)
+fifo_count_in(struct fifo *fifo, uint32_t mode)
 {
     struct pipe *p = &fifo->pipe;
 
@@ -124,7 +124,7 @@ count_in(struct fifo *fifo, uint32_t mode)
 /* The opener is counted before it waits, because the other side waits for it as
  * well. */
 static int
-open_waiting(struct thread *th, struct fifo *fifo, bool is_writer)
+fifo_open_waiting(struct thread *th, struct fifo *fifo, bool is_writer)
 {
     struct opener *o = malloc(sizeof *o);
 
@@ -135,10 +135,10 @@ open_waiting(struct thread *th, struct fifo *fifo, bool is_writer)
             pipe_drop_reader(&fifo->pipe);
         return -ENOMEM;
     }
-    *o = (struct opener){.hold.drop = opener_drop,
+    *o = (struct opener){.hold.drop = fifo_opener_drop,
                          .fifo = fifo,
                          .is_writer = is_writer,
-                         .partners = opens_of_partner(fifo, is_writer)};
+                         .partners = fifo_opens_of_partner(fifo, is_writer)};
     th->call.hold = &o->hold;
     return opener_wait(th, o);
 }
@@ -150,7 +150,7 @@ opener_find(struct thread *th, const struct vnode *v, uint32_t mode)
 {
     struct call_hold *h = th->call.hold;
 
-    if (!h || h->drop != opener_drop)
+    if (!h || h->drop != fifo_opener_drop)
         return NULL;
     struct opener *o = CONTAINER_OF(h, struct opener, hold);
     uint32_t waits_as = o->is_writer ? O_WRONLY : O_RDONLY;
@@ -182,9 +182,9 @@ fifo_open(struct kernel *k, struct task *t, const struct vnode *v,
             fifo_free(p);
         return -ENXIO;
     }
-    count_in(fifo, mode);
+    fifo_count_in(fifo, mode);
     bool is_alone = mode == O_RDONLY ? !p->writers : !p->readers;
     if (is_alone && may_wait)
-        return open_waiting(th, fifo, mode == O_WRONLY);
+        return fifo_open_waiting(th, fifo, mode == O_WRONLY);
     return pipe_file_new(p, flags, ret);
 }

@@ -59,7 +59,7 @@ hostcall_ask(struct task *t, gaddr in, uint32_t len)
 }
 
 static int
-open_answer(struct task *t, const struct hostcall *c, int32_t ret[2])
+hostcall_open_answer(struct task *t, const struct hostcall *c, int32_t ret[2])
 {
     struct file *out, *err;
 
@@ -93,7 +93,7 @@ sys_host_command(struct task *t, const union sysarg *a)
         thread_wait_on(th, (struct waitq *)&c->answered);
         return -EWAIT;
     }
-    r = open_answer(t, c, fds);
+    r = hostcall_open_answer(t, c, fds);
     if (r < 0)
         return r;
     r = copy_to_guest(t, a[2].addr, fds, sizeof fds);

@@ -24,7 +24,7 @@ struct endpoint {
 
 /* ::ffff:a.b.c.d, as RFC 4291 has it. */
 static void
-map_v4(uint32_t net_order, struct in6_addr *ret)
+inet_socket_map_v4(uint32_t net_order, struct in6_addr *ret)
 {
     *ret = (struct in6_addr){0};
     ret->s6_addr[10] = ret->s6_addr[11] = 0xff;
@@ -37,7 +37,7 @@ endpoint_of(const struct sock_addr *a)
     struct endpoint e = {0};
 
     if (a->sa.sa_family == AF_INET) {
-        map_v4(a->in.sin_addr.s_addr, &e.ip);
+        inet_socket_map_v4(a->in.sin_addr.s_addr, &e.ip);
         e.port = ntohs(a->in.sin_port);
     } else {
         e.ip = a->in6.sin6_addr;
@@ -47,40 +47,41 @@ endpoint_of(const struct sock_addr *a)
 }
 
 static bool
-is_v4(const struct in6_addr *ip)
+inet_socket_is_v4(const struct in6_addr *ip)
 {
     return IN6_IS_ADDR_V4MAPPED(ip);
 }
 
 static bool
-is_wildcard(const struct in6_addr *ip)
+inet_socket_is_wildcard(const struct in6_addr *ip)
 {
     struct in6_addr any4;
 
-    map_v4(0, &any4);
+    inet_socket_map_v4(0, &any4);
     return IN6_IS_ADDR_UNSPECIFIED(ip) || IN6_ARE_ADDR_EQUAL(ip, &any4);
 }
 
 static bool
-is_loopback(const struct in6_addr *ip)
+inet_socket_is_loopback(const struct in6_addr *ip)
 {
-    return is_v4(ip) ? ip->s6_addr[12] == 127 : IN6_IS_ADDR_LOOPBACK(ip);
+    return inet_socket_is_v4(ip) ? ip->s6_addr[12] == 127
+                                 : IN6_IS_ADDR_LOOPBACK(ip);
 }
 
 /* Returns the loopback address of the same family as ip. */
 static struct in6_addr
-loopback_like(const struct in6_addr *ip)
+inet_socket_loopback_like(const struct in6_addr *ip)
 {
     struct in6_addr lo = IN6ADDR_LOOPBACK_INIT;
 
-    if (is_v4(ip))
-        map_v4(htonl(INADDR_LOOPBACK), &lo);
+    if (inet_socket_is_v4(ip))
+        inet_socket_map_v4(htonl(INADDR_LOOPBACK), &lo);
     return lo;
 }
 
 /* Converts an endpoint to an address of `domain`. */
 static void
-show(const struct endpoint *e, int domain, struct sock_addr *ret)
+inet_socket_show(const struct endpoint *e, int domain, struct sock_addr *ret)
 {
     *ret = (struct sock_addr){0};
     if (domain == AF_INET6) {
@@ -102,15 +103,15 @@ inet_view(const struct sock_addr *addr, int domain, struct sock_addr *ret)
 {
     struct endpoint e = endpoint_of(addr);
 
-    if (is_wildcard(&e.ip))
-        e.ip = loopback_like(&e.ip);
-    show(&e, domain, ret);
+    if (inet_socket_is_wildcard(&e.ip))
+        e.ip = inet_socket_loopback_like(&e.ip);
+    inet_socket_show(&e, domain, ret);
 }
 
 /* Returns 0 if s can use addresses of this family and length. -EINVAL,
  * -EAFNOSUPPORT. */
 static int
-check_address(const struct socket *s, const struct sock_addr *addr)
+inet_socket_check_address(const struct socket *s, const struct sock_addr *addr)
 {
     size_t need =
         s->domain == AF_INET ? sizeof addr->in : (size_t)SIN6_BYTES_MIN;
@@ -134,7 +135,7 @@ inet_socket_bucket_of(struct net *n, uint16_t port)
  * be meant for the other one. The IPv6 wildcard includes IPv4, unless v6only is
  * set. */
 static bool
-collides(const struct socket *a, const struct socket *b)
+inet_socket_collides(const struct socket *a, const struct socket *b)
 {
     struct endpoint x = endpoint_of(&a->local), y = endpoint_of(&b->local);
     bool x_all = IN6_IS_ADDR_UNSPECIFIED(&x.ip) && !a->v6only;
@@ -142,16 +143,16 @@ collides(const struct socket *a, const struct socket *b)
 
     if (x.port != y.port || a->type != b->type)
         return false;
-    if (is_v4(&x.ip) != is_v4(&y.ip))
+    if (inet_socket_is_v4(&x.ip) != inet_socket_is_v4(&y.ip))
         return x_all || y_all;
-    return is_wildcard(&x.ip) || is_wildcard(&y.ip) ||
+    return inet_socket_is_wildcard(&x.ip) || inet_socket_is_wildcard(&y.ip) ||
            IN6_ARE_ADDR_EQUAL(&x.ip, &y.ip);
 }
 
 /* SO_REUSEADDR lets sockets share a port while none of them listens;
  * SO_REUSEPORT always does. */
 static bool
-may_share(const struct socket *a, const struct socket *b)
+inet_socket_may_share(const struct socket *a, const struct socket *b)
 {
     if (a->reuse_port && b->reuse_port)
         return true;
@@ -162,7 +163,7 @@ may_share(const struct socket *a, const struct socket *b)
 
 /* Only sockets with this very port are compared in detail. */
 static bool
-is_port_taken(const struct socket *s, uint16_t port)
+inet_socket_is_port_taken(const struct socket *s, uint16_t port)
 {
     LIST_FOR_EACH(it, inet_socket_bucket_of(s->kernel->net, port)) {
         struct socket *other = CONTAINER_OF(it, struct socket, bound);
@@ -170,14 +171,15 @@ is_port_taken(const struct socket *s, uint16_t port)
          */
         if (other->local.in.sin_port != htons(port))
             continue;
-        if (other != s && collides(s, other) && !may_share(s, other))
+        if (other != s && inet_socket_collides(s, other) &&
+            !inet_socket_may_share(s, other))
             return true;
     }
     return false;
 }
 
 static void
-set_port(struct socket *s, uint16_t port)
+inet_socket_set_port(struct socket *s, uint16_t port)
 {
     if (s->domain == AF_INET)
         s->local.in.sin_port = htons(port);
@@ -188,15 +190,15 @@ set_port(struct socket *s, uint16_t port)
 /* Sets a free port of the ephemeral range. Numbers are given out in turn, so
  * that a port is not reused at once. */
 static int
-choose_port(struct socket *s)
+inet_socket_choose_port(struct socket *s)
 {
     struct net *n = s->kernel->net;
     uint32_t range = PORT_LAST - PORT_FIRST + 1;
 
     for (uint32_t i = 0; i < range; i++) {
         uint16_t port = (uint16_t)(PORT_FIRST + n->next_port++ % range);
-        set_port(s, port);
-        if (!is_port_taken(s, port))
+        inet_socket_set_port(s, port);
+        if (!inet_socket_is_port_taken(s, port))
             return 0;
     }
     return -EADDRINUSE;
@@ -210,8 +212,8 @@ inet_socket_take_name(struct socket *s)
     int r = 0;
 
     if (!e.port)
-        r = choose_port(s);
-    else if (is_port_taken(s, e.port))
+        r = inet_socket_choose_port(s);
+    else if (inet_socket_is_port_taken(s, e.port))
         r = -EADDRINUSE;
     if (r < 0) {
         s->local = (struct sock_addr){0};
@@ -228,7 +230,7 @@ static int
 inet_bind(struct socket *s, struct task *t, const struct sock_addr *addr)
 {
     struct endpoint e;
-    int r = check_address(s, addr);
+    int r = inet_socket_check_address(s, addr);
 
     (void)t;
     if (r < 0)
@@ -236,13 +238,13 @@ inet_bind(struct socket *s, struct task *t, const struct sock_addr *addr)
     e = endpoint_of(addr);
     if (s->is_bound)
         return -EINVAL;
-    if (!is_wildcard(&e.ip) && !is_loopback(&e.ip))
+    if (!inet_socket_is_wildcard(&e.ip) && !inet_socket_is_loopback(&e.ip))
         return -EADDRNOTAVAIL;
-    if (s->domain == AF_INET6 && s->v6only && is_v4(&e.ip))
+    if (s->domain == AF_INET6 && s->v6only && inet_socket_is_v4(&e.ip))
         return -EINVAL;
     if (e.port && e.port < IPPORT_RESERVED && t->as.cred.uid != 0)
         return -EACCES;
-    show(&e, s->domain, &s->local);
+    inet_socket_show(&e, s->domain, &s->local);
     return inet_socket_take_name(s);
 }
 
@@ -255,8 +257,8 @@ inet_autobind(struct socket *s)
     if (s->is_bound)
         return 0;
     if (s->domain == AF_INET)
-        map_v4(0, &any.ip);
-    show(&any, s->domain, &s->local);
+        inet_socket_map_v4(0, &any.ip);
+    inet_socket_show(&any, s->domain, &s->local);
     int r = inet_socket_take_name(s);
     s->is_autobound = r == 0;
     return r;
@@ -274,7 +276,7 @@ inet_listen(struct socket *s)
     LIST_FOR_EACH(it, inet_socket_bucket_of(s->kernel->net, local.port)) {
         struct socket *other = CONTAINER_OF(it, struct socket, bound);
         if (other != s && other->state == SOCK_LISTENING &&
-            collides(s, other) && !may_share(s, other))
+            inet_socket_collides(s, other) && !inet_socket_may_share(s, other))
             return -EADDRINUSE;
     }
     return 0;
@@ -294,8 +296,8 @@ inet_unbind(struct socket *s)
  * datagram goes to the socket that matches best: connected to the sender before
  * unconnected, a specific address before a wildcard. */
 static int
-score(const struct socket *s, const struct endpoint *to,
-      const struct endpoint *from)
+inet_socket_score(const struct socket *s, const struct endpoint *to,
+                  const struct endpoint *from)
 {
     struct endpoint local = endpoint_of(&s->local);
     int points = 1;
@@ -303,10 +305,10 @@ score(const struct socket *s, const struct endpoint *to,
     if (local.port != to->port)
         return 0;
     if (IN6_IS_ADDR_UNSPECIFIED(&local.ip)) {
-        if (is_v4(&to->ip) && s->v6only)
+        if (inet_socket_is_v4(&to->ip) && s->v6only)
             return 0;
-    } else if (is_wildcard(&local.ip)) {
-        if (!is_v4(&to->ip))
+    } else if (inet_socket_is_wildcard(&local.ip)) {
+        if (!inet_socket_is_v4(&to->ip))
             return 0;
     } else if (IN6_ARE_ADDR_EQUAL(&local.ip, &to->ip)) {
         points = 2;
@@ -326,15 +328,15 @@ score(const struct socket *s, const struct endpoint *to,
 /* Returns the source address of messages from s to `to`. Loopback traffic comes
  * from the address that it is sent to, unless the socket is bound to one. */
 static struct endpoint
-source_of(const struct socket *s, const struct endpoint *to)
+inet_socket_source_of(const struct socket *s, const struct endpoint *to)
 {
-    struct endpoint from = {.ip = loopback_like(&to->ip)};
+    struct endpoint from = {.ip = inet_socket_loopback_like(&to->ip)};
 
     if (!s->is_bound)
         return from;
     struct endpoint local = endpoint_of(&s->local);
     from.port = local.port;
-    if (!is_wildcard(&local.ip))
+    if (!inet_socket_is_wildcard(&local.ip))
         from.ip = local.ip;
     return from;
 }
@@ -347,19 +349,22 @@ inet_find(struct socket *s, struct task *t, struct sock_addr *addr,
 {
     struct socket *best = NULL;
     int best_score = 0;
-    int r = check_address(s, addr);
+    int r = inet_socket_check_address(s, addr);
 
     if (r < 0)
         return r;
     inet_view(addr, s->domain, addr);
-    struct endpoint to = endpoint_of(addr), from = source_of(s, &to);
-    if (!is_loopback(&to.ip) || (s->v6only && is_v4(&to.ip))) {
+    struct endpoint to = endpoint_of(addr),
+                    from = inet_socket_source_of(s, &to);
+    if (!inet_socket_is_loopback(&to.ip) ||
+        (s->v6only && inet_socket_is_v4(&to.ip))) {
         kernel_deny(s->kernel, t);
         return -ENETUNREACH;
     }
     LIST_FOR_EACH(it, inet_socket_bucket_of(s->kernel->net, to.port)) {
         struct socket *other = CONTAINER_OF(it, struct socket, bound);
-        int points = other->type == s->type ? score(other, &to, &from) : 0;
+        int points =
+            other->type == s->type ? inet_socket_score(other, &to, &from) : 0;
         if (points > best_score) {
             best = other;
             best_score = points;
@@ -380,10 +385,10 @@ inet_connected(struct socket *s)
     struct endpoint local = endpoint_of(&s->local);
     struct endpoint remote = endpoint_of(&s->remote);
 
-    if (!is_wildcard(&local.ip))
+    if (!inet_socket_is_wildcard(&local.ip))
         return;
-    local.ip = loopback_like(&remote.ip);
-    show(&local, s->domain, &s->local);
+    local.ip = inet_socket_loopback_like(&remote.ip);
+    inet_socket_show(&local, s->domain, &s->local);
 }
 
 const struct sock_family inet_family = {

@@ -58,7 +58,7 @@ inflight_suspect(struct file *f)
 /* A reference that is not a message's is a descriptor, or a running call. A
  * socket that was not accepted yet is reached through its listener. */
 static bool
-is_held(const struct socket *s)
+inflight_is_held(const struct socket *s)
 {
     const struct file *f = s->listener ? s->listener->file : s->file;
 
@@ -76,7 +76,7 @@ inflight_mark(struct net *n, struct socket *s, struct list *todo)
 }
 
 static void
-mark_files(struct net *n, const struct packet *p, struct list *todo)
+inflight_mark_files(struct net *n, const struct packet *p, struct list *todo)
 {
     for (size_t i = 0; i < p->scm.n_files; i++) {
         struct socket *s = socket_of_file(p->scm.files[i]);
@@ -92,7 +92,7 @@ inflight_visit(struct net *n, struct socket *s, struct list *todo)
 {
     list_remove(&s->gc_link);
     LIST_FOR_EACH(it, &s->carried)
-        mark_files(n, CONTAINER_OF(it, struct packet, carrier), todo);
+        inflight_mark_files(n, CONTAINER_OF(it, struct packet, carrier), todo);
     LIST_FOR_EACH(it, &s->pending)
         inflight_mark(n, CONTAINER_OF(it, struct socket, listen_link), todo);
 }
@@ -100,7 +100,7 @@ inflight_visit(struct net *n, struct socket *s, struct list *todo)
 /* The list of sockets to visit is a queue in the sockets themselves: marking
  * needs no memory and no recursion, however long the chains are. */
 static void
-mark_held(struct net *n)
+inflight_mark_held(struct net *n)
 {
     struct list todo;
 
@@ -108,7 +108,7 @@ mark_held(struct net *n)
     n->gc_mark++;
     LIST_FOR_EACH(it, &n->carriers) {
         struct socket *s = CONTAINER_OF(it, struct socket, carrier_link);
-        if (is_held(s))
+        if (inflight_is_held(s))
             inflight_mark(n, s, &todo);
     }
     while (!list_is_empty(&todo))
@@ -118,7 +118,7 @@ mark_held(struct net *n)
 
 /* Moves the packets with files out of its queue. */
 static void
-drop_carried(struct net *n, struct socket *s)
+inflight_drop_carried(struct net *n, struct socket *s)
 {
     while (!list_is_empty(&s->carried)) {
         struct packet *p =
@@ -140,11 +140,11 @@ inflight_sweep(struct net *n)
         (n->n_in_flight > FEW && n->n_suspects < n->n_in_flight / 4))
         return false;
     n->n_suspects = 0;
-    mark_held(n);
+    inflight_mark_held(n);
     LIST_FOR_EACH_SAFE(it, &n->carriers) {
         struct socket *s = CONTAINER_OF(it, struct socket, carrier_link);
         if (s->gc_mark != n->gc_mark)
-            drop_carried(n, s);
+            inflight_drop_carried(n, s);
         if (list_is_empty(&s->carried))
             list_remove(&s->carrier_link);
     }

@@ -57,7 +57,7 @@ event_bytes(const struct event *e)
 }
 
 static struct event *
-first_event(const struct inotify *in)
+inotify_first_event(const struct inotify *in)
 {
     return CONTAINER_OF(in->events.next, struct event, link);
 }
@@ -75,7 +75,7 @@ event_drop(struct inotify *in, OWN struct event *e)
 /* Returns the length of a name in an event: with a NUL, padded to a multiple of
  * the size of the head. */
 static uint32_t
-padded(size_t len)
+inotify_padded(size_t len)
 {
     size_t unit = sizeof(struct event_head);
 
@@ -84,8 +84,8 @@ padded(size_t len)
 
 /* Linux drops an event that is the same as the one before it. */
 static bool
-repeats_last(const struct inotify *in, const struct event_head *head,
-             struct name name)
+inotify_repeats_last(const struct inotify *in, const struct event_head *head,
+                     struct name name)
 {
     if (list_is_empty(&in->events))
         return false;
@@ -97,16 +97,18 @@ repeats_last(const struct inotify *in, const struct event_head *head,
 /* Appends an event. If there is no memory for it, the queue overflows; no call
  * fails for it. */
 static void
-queue(struct inotify *in, int wd, uint32_t mask, uint32_t cookie,
-      struct name name)
+inotify_queue(struct inotify *in, int wd, uint32_t mask, uint32_t cookie,
+              struct name name)
 {
     struct limits *l = &in->kernel->limits;
-    struct event_head head = {
-        .wd = wd, .mask = mask, .cookie = cookie, .len = padded(name.len)};
+    struct event_head head = {.wd = wd,
+                              .mask = mask,
+                              .cookie = cookie,
+                              .len = inotify_padded(name.len)};
     size_t size = sizeof(struct event) + head.len;
     struct event *e = NULL;
 
-    if (in->is_overflowed || repeats_last(in, &head, name))
+    if (in->is_overflowed || inotify_repeats_last(in, &head, name))
         return;
     if (in->n_events < INOTIFY_EVENTS_MAX && limits_fit(l, LIMIT_memory, size))
         e = calloc(1, size);
@@ -145,7 +147,7 @@ inotify_watch_gone(OWN struct notify_watch *w)
 {
     struct inotify_watch *iw = inotify_watch_of(w);
 
-    queue(iw->owner, iw->wd, IN_IGNORED, 0, (struct name){"", 0});
+    inotify_queue(iw->owner, iw->wd, IN_IGNORED, 0, (struct name){"", 0});
     inotify_watch_free(iw);
 }
 
@@ -156,7 +158,7 @@ inotify_watch_event(struct notify_watch *w, uint32_t mask, uint32_t cookie,
 {
     const struct inotify_watch *iw = inotify_watch_of(w);
 
-    queue(iw->owner, iw->wd, mask, cookie, name);
+    inotify_queue(iw->owner, iw->wd, mask, cookie, name);
     if (w->mask & IN_ONESHOT)
         inotify_watch_gone(w);
 }
@@ -170,7 +172,7 @@ static const struct notify_watch_ops inotify_watch_ops = {
 
 /* Reads the event which reports that some are missing; it comes last. */
 static int64_t
-read_overflow(struct inotify *in, void *buf, size_t len)
+inotify_read_overflow(struct inotify *in, void *buf, size_t len)
 {
     struct event_head head = {.wd = -1, .mask = IN_Q_OVERFLOW};
 
@@ -192,7 +194,7 @@ inotify_read(struct file *f, struct task *t, void *buf, size_t len,
 
     (void)t, (void)pos;
     while (!list_is_empty(&in->events)) {
-        struct event *e = first_event(in);
+        struct event *e = inotify_first_event(in);
         size_t size = event_bytes(e);
         if (size > len - n)
             return n ? (int64_t)n : -EINVAL;
@@ -202,7 +204,7 @@ inotify_read(struct file *f, struct task *t, void *buf, size_t len,
         event_drop(in, e);
     }
     if (!n && in->is_overflowed)
-        return read_overflow(in, buf, len);
+        return inotify_read_overflow(in, buf, len);
     return n ? (int64_t)n : -EAGAIN;
 }
 
@@ -239,7 +241,7 @@ inotify_release(struct file *f)
         inotify_watch_free(
             CONTAINER_OF(in->watches.next, struct inotify_watch, in_file));
     while (!list_is_empty(&in->events))
-        event_drop(in, first_event(in));
+        event_drop(in, inotify_first_event(in));
     waitq_fini(&in->arrived);
     free(in);
 }

@@ -51,7 +51,7 @@ io_memory(struct task *t, const struct io *io, enum iov_use use,
  * before each further piece, because a second read could take bytes of another
  * message or report the end. */
 static int64_t
-read_step(struct task *t, struct file *f, struct iov *v, uint64_t *pos)
+io_read_step(struct task *t, struct file *f, struct iov *v, uint64_t *pos)
 {
     uint64_t moved = 0;
 
@@ -77,7 +77,7 @@ read_step(struct task *t, struct file *f, struct iov *v, uint64_t *pos)
 
 /* Reads one message into several pieces: one operation must read all of it. */
 static int64_t
-read_message(struct task *t, struct file *f, struct iov *v, size_t total)
+io_read_message(struct task *t, struct file *f, struct iov *v, size_t total)
 {
     size_t max = total < IO_STEP_BYTES ? total : IO_STEP_BYTES;
     char *buf = malloc(max);
@@ -94,7 +94,7 @@ read_message(struct task *t, struct file *f, struct iov *v, size_t total)
 /* Returns true if f has O_NONBLOCK, or if a time limit that the file has set
  * for this call is over. */
 static bool
-must_not_wait(const struct task *t, const struct file *f)
+io_must_not_wait(const struct task *t, const struct file *f)
 {
     int64_t deadline = t->thread->call.deadline_ns;
 
@@ -105,7 +105,7 @@ must_not_wait(const struct task *t, const struct file *f)
 /* Ends a step of a long transfer: the call is repeated at once, from
  * `progress`. */
 static int
-again_at_once(struct task *t, uint64_t progress)
+io_again_at_once(struct task *t, uint64_t progress)
 {
     t->thread->call.progress = progress;
     return thread_again(t->thread);
@@ -135,15 +135,15 @@ io_read(struct task *t, struct file *f, const struct io *io)
     }
     t->thread->call.restartable = true;
     int64_t n = f->is_message && io_is_many(io)
-                    ? read_message(t, f, &v, (size_t)total)
-                    : read_step(t, f, &v, pos);
-    if (n == -EAGAIN && !must_not_wait(t, f))
+                    ? io_read_message(t, f, &v, (size_t)total)
+                    : io_read_step(t, f, &v, pos);
+    if (n == -EAGAIN && !io_must_not_wait(t, f))
         return thread_wait_file(t->thread, f);
     if (n < 0)
         return done ? (int64_t)done : n;
     done += (uint64_t)n;
     if (n == IO_STEP_BYTES && done < (uint64_t)total && f->has_pos)
-        return again_at_once(t, done);
+        return io_again_at_once(t, done);
     return (int64_t)done;
 }
 
@@ -151,8 +151,8 @@ io_read(struct task *t, struct file *f, const struct io *io)
 
 /* Moves pieces until one is cut short. */
 static int64_t
-write_pieces(struct task *t, struct file *f, struct iov *v, uint64_t max,
-             uint64_t *pos)
+io_write_pieces(struct task *t, struct file *f, struct iov *v, uint64_t max,
+                uint64_t *pos)
 {
     uint64_t moved = 0;
 
@@ -177,8 +177,8 @@ write_pieces(struct task *t, struct file *f, struct iov *v, uint64_t max,
 /* Small writes of several pieces go out as one, so that a pipe sees them
  * whole. Returns the `left` bytes, or NULL: not gathered. */
 static char *
-write_gather(const struct file *f, const struct io *io, struct iov *v,
-             uint64_t total, uint64_t left)
+io_write_gather(const struct file *f, const struct io *io, struct iov *v,
+                uint64_t total, uint64_t left)
 {
     uint64_t max = f->is_message ? IO_STEP_BYTES : GATHER_BYTES_MAX;
 
@@ -193,8 +193,8 @@ write_gather(const struct file *f, const struct io *io, struct iov *v,
 /* A message of several pieces must be sent by one operation, so its size is
  * bounded. */
 static int64_t
-write_step(struct task *t, struct file *f, const struct io *io, struct iov *v,
-           uint64_t total, uint64_t max, uint64_t *pos)
+io_write_step(struct task *t, struct file *f, const struct io *io,
+              struct iov *v, uint64_t total, uint64_t max, uint64_t *pos)
 {
     uint64_t left = total - t->thread->call.progress;
 
@@ -202,9 +202,9 @@ write_step(struct task *t, struct file *f, const struct io *io, struct iov *v,
         return -EMSGSIZE;
     if (!total)
         return file_write(f, t, "", 0, pos);
-    char *one = write_gather(f, io, v, total, left);
+    char *one = io_write_gather(f, io, v, total, left);
     if (!one)
-        return write_pieces(t, f, v, max, pos);
+        return io_write_pieces(t, f, v, max, pos);
     int64_t n = file_write(f, t, one, left, pos);
     free(one);
     return n;
@@ -213,7 +213,7 @@ write_step(struct task *t, struct file *f, const struct io *io, struct iov *v,
 /* Returns the number of bytes that may be written at pos: at most one step, and
  * up to RLIMIT_FSIZE. Beyond that limit: SIGXFSZ, -EFBIG. */
 static int64_t
-room(struct task *t, struct file *f, uint64_t pos)
+io_room(struct task *t, struct file *f, uint64_t pos)
 {
     uint64_t max = t->rlimits[RLIMIT_FSIZE].cur;
 
@@ -230,10 +230,10 @@ room(struct task *t, struct file *f, uint64_t pos)
  * position returns a short count; a stream continues until everything is
  * written, unless it must not wait. */
 static int64_t
-after_write(struct task *t, struct file *f, int64_t n, uint64_t done,
-            uint64_t total)
+io_after_write(struct task *t, struct file *f, int64_t n, uint64_t done,
+               uint64_t total)
 {
-    if (n == -EAGAIN && !must_not_wait(t, f)) {
+    if (n == -EAGAIN && !io_must_not_wait(t, f)) {
         t->thread->call.progress = done;
         return thread_wait_file(t->thread, f);
     }
@@ -245,11 +245,11 @@ after_write(struct task *t, struct file *f, int64_t n, uint64_t done,
     if (done == total || n == 0)
         return (int64_t)done;
     if (f->has_pos)
-        return n == IO_STEP_BYTES ? again_at_once(t, done) : (int64_t)done;
-    if (must_not_wait(t, f))
+        return n == IO_STEP_BYTES ? io_again_at_once(t, done) : (int64_t)done;
+    if (io_must_not_wait(t, f))
         return (int64_t)done;
     if (file_poll(f, NULL) & POLLOUT)
-        return again_at_once(t, done);
+        return io_again_at_once(t, done);
     t->thread->call.progress = done;
     return thread_wait_file(t->thread, f);
 }
@@ -282,8 +282,8 @@ io_write(struct task *t, struct file *f, const struct io *io)
     if (r < 0)
         return r;
     t->thread->call.restartable = true;
-    int64_t n = room(t, f, pos ? *pos : 0);
+    int64_t n = io_room(t, f, pos ? *pos : 0);
     if (n >= 0)
-        n = write_step(t, f, io, &v, (uint64_t)total, (uint64_t)n, pos);
-    return after_write(t, f, n, done, (uint64_t)total);
+        n = io_write_step(t, f, io, &v, (uint64_t)total, (uint64_t)n, pos);
+    return io_after_write(t, f, n, done, (uint64_t)total);
 }

@@ -12,7 +12,7 @@
 
 /* An O_PATH descriptor names a file without having opened it. */
 static bool
-is_open(const struct file *f)
+io_pos_is_open(const struct file *f)
 {
     return f && !(f->flags & O_PATH);
 }
@@ -22,7 +22,7 @@ io_check_pos(const struct file *f, int64_t pos)
 {
     if (pos < 0)
         return -EINVAL;
-    if (!is_open(f))
+    if (!io_pos_is_open(f))
         return -EBADF;
     return f->has_pos ? 0 : -ESPIPE;
 }
@@ -30,7 +30,7 @@ io_check_pos(const struct file *f, int64_t pos)
 /* Ends a step of a long search for data or a hole. call.at is where it
  * continues; it is not part of an answer. */
 static int64_t
-seek_again(struct task *t)
+io_pos_seek_again(struct task *t)
 {
     t->thread->call.at += SEEK_STEP_BYTES;
     t->thread->call.restartable = true;
@@ -42,7 +42,7 @@ seek_again(struct task *t)
 int64_t
 io_seek(struct task *t, struct file *f, int64_t offset, int whence)
 {
-    if (!is_open(f))
+    if (!io_pos_is_open(f))
         return -EBADF;
     if (whence < 0 || whence > SEEK_HOLE)
         return -EINVAL;
@@ -52,7 +52,7 @@ io_seek(struct task *t, struct file *f, int64_t offset, int whence)
         return -EINVAL;
     int64_t pos = f->ops->seek(f, offset, whence);
     if (pos == -EAGAIN)
-        return seek_again(t);
+        return io_pos_seek_again(t);
     if (pos < 0)
         return pos == -ENXIO || pos == -ESPIPE ? pos : -EINVAL;
     f->pos = (uint64_t)pos;
@@ -76,7 +76,7 @@ io_truncate(struct task *t, struct file *f, int64_t size)
 {
     if (size < 0)
         return -EINVAL;
-    if (!is_open(f))
+    if (!io_pos_is_open(f))
         return -EBADF;
     if (!file_is_writable(f) || !f->ops->truncate)
         return -EINVAL;
@@ -91,8 +91,8 @@ io_truncate(struct task *t, struct file *f, int64_t size)
 /* The position of the next step is kept in the call. It is not an answer: an
  * interrupted fallocate has no partial result. */
 static int64_t
-allocate_step(struct task *t, struct file *f, int mode, uint64_t off,
-              uint64_t len)
+io_pos_allocate_step(struct task *t, struct file *f, int mode, uint64_t off,
+                     uint64_t len)
 {
     struct call_state *call = &t->thread->call;
 
@@ -117,7 +117,7 @@ io_allocate(struct task *t, struct file *f, uint32_t mode, int64_t offset,
 {
     int64_t end;
 
-    if (!is_open(f))
+    if (!io_pos_is_open(f))
         return -EBADF;
     if (offset < 0 || len <= 0)
         return -EINVAL;
@@ -131,15 +131,15 @@ io_allocate(struct task *t, struct file *f, uint32_t mode, int64_t offset,
         return -EFBIG;
     int r = mode & FALLOC_FL_KEEP_SIZE ? 0 : io_check_size(t, end);
     return r < 0 ? r
-                 : allocate_step(t, f, (int)mode, (uint64_t)offset,
-                                 (uint64_t)len);
+                 : io_pos_allocate_step(t, f, (int)mode, (uint64_t)offset,
+                                        (uint64_t)len);
 }
 
 /* Files in memory are as durable as they can be. */
 int
 io_sync(const struct file *f)
 {
-    if (!is_open(f))
+    if (!io_pos_is_open(f))
         return -EBADF;
     return f->has_pos ? 0 : -EINVAL;
 }
@@ -147,7 +147,7 @@ io_sync(const struct file *f)
 int
 io_advise(const struct file *f)
 {
-    if (!is_open(f))
+    if (!io_pos_is_open(f))
         return -EBADF;
     return f->has_pos ? 0 : -ESPIPE;
 }

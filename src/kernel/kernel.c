@@ -38,7 +38,8 @@ kernel_init_lists(struct kernel *k)
 /* Keeps a clone of the files that the host provided. If the root is not in
  * memory, no file counts as given. */
 static int
-note_given(struct kernel *k, const struct kernel_options *o, struct fs *root)
+kernel_note_given(struct kernel *k, const struct kernel_options *o,
+                  struct fs *root)
 {
     const struct tree *t = o->given;
 
@@ -79,7 +80,7 @@ kernel_new(const struct kernel_options *o, OWN struct fs *root,
 
     if (k)
         k->copies = malloc(sizeof *k->copies);
-    if (!k || !k->copies || note_given(k, o, root) < 0) {
+    if (!k || !k->copies || kernel_note_given(k, o, root) < 0) {
         if (k) {
             free(k->copies);
             free(k->given);
@@ -124,7 +125,7 @@ kernel_new(const struct kernel_options *o, OWN struct fs *root,
 
 /* Init has no program; its children are all processes that are left. */
 static bool
-has_no_tasks(void *arg)
+kernel_has_no_tasks(void *arg)
 {
     struct kernel *k = arg;
 
@@ -146,7 +147,7 @@ kernel_end_all(struct kernel *k)
         if (t->is_zombie && !t->thread && list_is_empty(&t->reap))
             list_push_back(&k->reap_list, &t->reap);
     }
-    (void)kernel_run(k, has_no_tasks, k, NS_NEVER);
+    (void)kernel_run(k, kernel_has_no_tasks, k, NS_NEVER);
     k->on_kick = on_kick;
     kernel_poke(k);
     k->last_pid = k->init->pid;
@@ -183,7 +184,7 @@ kernel_free(OWN struct kernel *k)
 /* The files are consumed in any case. After the first failure the rest is only
  * put. */
 static int
-install_stdio(struct task *t, struct spawn *s)
+kernel_install_stdio(struct task *t, struct spawn *s)
 {
     int r = 0;
 
@@ -200,7 +201,7 @@ install_stdio(struct task *t, struct spawn *s)
 }
 
 static int
-enter_cwd(struct task *t, const struct spawn *s)
+kernel_enter_cwd(struct task *t, const struct spawn *s)
 {
     struct walk w;
 
@@ -219,7 +220,7 @@ enter_cwd(struct task *t, const struct spawn *s)
 /* The new root must be the root of a mount: the path below it can then be
  * computed without looking outside. */
 static int
-enter_root(struct task *t, const char *path)
+kernel_enter_root(struct task *t, const char *path)
 {
     struct walk w;
 
@@ -236,21 +237,22 @@ enter_root(struct task *t, const char *path)
 }
 
 static int
-enter_folders(struct task *t, struct spawn *s)
+kernel_enter_folders(struct task *t, struct spawn *s)
 {
     s->culprit = s->root;
-    int r = s->root ? enter_root(t, s->root) : 0;
+    int r = s->root ? kernel_enter_root(t, s->root) : 0;
     if (r < 0)
         return r;
     s->culprit = s->cwd;
-    return enter_cwd(t, s);
+    return kernel_enter_cwd(t, s);
 }
 
 /* Without a root of its own, the process enters its folder before the program
  * is found, which may be relative to it. With one, the program is found first:
  * it is outside of that root. */
 static int
-start_program(struct task *t, struct spawn *s, char *why, size_t why_size)
+kernel_start_program(struct task *t, struct spawn *s, char *why,
+                     size_t why_size)
 {
     struct exec e = {.path = s->path,
                      .base = &t->cwd,
@@ -261,7 +263,7 @@ start_program(struct task *t, struct spawn *s, char *why, size_t why_size)
     struct program *p;
     struct thread *th;
 
-    int r = s->root ? 0 : enter_folders(t, s);
+    int r = s->root ? 0 : kernel_enter_folders(t, s);
     if (r < 0)
         return r;
     s->culprit = s->path;
@@ -270,7 +272,7 @@ start_program(struct task *t, struct spawn *s, char *why, size_t why_size)
         s->program = p;
     if (r < 0)
         return r;
-    r = s->root ? enter_folders(t, s) : 0;
+    r = s->root ? kernel_enter_folders(t, s) : 0;
     if (r < 0) {
         program_put(p);
         return r;
@@ -309,9 +311,9 @@ kernel_spawn(struct kernel *k, struct spawn *s, char *why, size_t why_size)
     if (s->cred)
         t->as.cred = *s->cred;
     t->run_tag = s->tag ? s->tag : k->run_tag;
-    r = install_stdio(t, s);
+    r = kernel_install_stdio(t, s);
     if (r == 0)
-        r = start_program(t, s, why, why_size);
+        r = kernel_start_program(t, s, why, why_size);
     if (r < 0) {
         thread_free(STEAL(t->thread));
         task_exit(t, 0);

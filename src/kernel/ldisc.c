@@ -15,13 +15,13 @@
 #include <termios.h>
 
 static bool
-has_l(const struct tty *tty, uint32_t flags)
+ldisc_has_l(const struct tty *tty, uint32_t flags)
 {
     return tty->tio.lflag & flags;
 }
 
 static bool
-has_i(const struct tty *tty, uint32_t flags)
+ldisc_has_i(const struct tty *tty, uint32_t flags)
 {
     return tty->tio.iflag & flags;
 }
@@ -29,7 +29,7 @@ has_i(const struct tty *tty, uint32_t flags)
 /* Returns true if c is the special character at `which`. A NUL there means that
  * the character is disabled. */
 static bool
-is_cc(const struct tty *tty, unsigned which, uint8_t c)
+ldisc_is_cc(const struct tty *tty, unsigned which, uint8_t c)
 {
     return c && tty->tio.cc[which] == c;
 }
@@ -37,19 +37,19 @@ is_cc(const struct tty *tty, unsigned which, uint8_t c)
 /* Positions only increase, so the difference is the number of bytes, complete
  * lines and the line being typed. */
 static size_t
-in_used(const struct tty *tty)
+ldisc_in_used(const struct tty *tty)
 {
     return (size_t)(tty->in_head - tty->in_tail);
 }
 
 static bool
-is_canonical(const struct tty *tty)
+ldisc_is_canonical(const struct tty *tty)
 {
-    return has_l(tty, ICANON);
+    return ldisc_has_l(tty, ICANON);
 }
 
 static uint8_t *
-in_at(struct tty *tty, uint64_t pos)
+ldisc_in_at(struct tty *tty, uint64_t pos)
 {
     return &tty->in[pos % TTY_IN_BYTES];
 }
@@ -58,14 +58,14 @@ in_at(struct tty *tty, uint64_t pos)
 static void
 ldisc_put(struct tty *tty, uint8_t c, enum mark mark)
 {
-    *in_at(tty, tty->in_head) = c;
+    *ldisc_in_at(tty, tty->in_head) = c;
     tty->mark[tty->in_head % TTY_IN_BYTES] = (uint8_t)mark;
     tty->in_head++;
 }
 
 /* Makes everything that was typed readable. */
 static void
-input_ready(struct tty *tty)
+ldisc_input_ready(struct tty *tty)
 {
     tty->in_canon = tty->in_head;
     tty->last_input_ns = clock_mono_ns(&tty->kernel->clock);
@@ -88,7 +88,7 @@ ldisc_mode_changed(struct tty *tty)
     memset(tty->mark, MARK_NONE, sizeof tty->mark);
     tty->is_literal = false;
     tty->in_canon = tty->in_head;
-    if (is_canonical(tty) && in_used(tty))
+    if (ldisc_is_canonical(tty) && ldisc_in_used(tty))
         tty->mark[(tty->in_head - 1) % TTY_IN_BYTES] = MARK_LINE;
     waitq_wake(&tty->slave_queue);
 }
@@ -97,43 +97,43 @@ ldisc_mode_changed(struct tty *tty)
 
 /* A literal character (after VLNEXT) has no special meaning. */
 static int
-signal_of(const struct tty *tty, uint8_t c)
+ldisc_signal_of(const struct tty *tty, uint8_t c)
 {
-    if (!has_l(tty, ISIG) || tty->is_literal)
+    if (!ldisc_has_l(tty, ISIG) || tty->is_literal)
         return 0;
-    if (is_cc(tty, VINTR, c))
+    if (ldisc_is_cc(tty, VINTR, c))
         return SIGINT;
-    if (is_cc(tty, VQUIT, c))
+    if (ldisc_is_cc(tty, VQUIT, c))
         return SIGQUIT;
-    return is_cc(tty, VSUSP, c) ? SIGTSTP : 0;
+    return ldisc_is_cc(tty, VSUSP, c) ? SIGTSTP : 0;
 }
 
 /* Typed input and pending output are dropped, unless NOFLSH is set. */
 static void
-receive_signal(struct tty *tty, uint8_t c, int sig)
+ldisc_receive_signal(struct tty *tty, uint8_t c, int sig)
 {
-    if (has_i(tty, IXON))
+    if (ldisc_has_i(tty, IXON))
         ldisc_set_stopped(tty, false);
-    if (!has_l(tty, NOFLSH)) {
+    if (!ldisc_has_l(tty, NOFLSH)) {
         ldisc_flush_input(tty);
         ldisc_flush_output(tty);
     }
-    if (has_l(tty, ECHO))
+    if (ldisc_has_l(tty, ECHO))
         ldisc_echo(tty, c);
     tty_signal_foreground(tty, sig);
 }
 
 /* True if c stopped or started the output and is used up. */
 static bool
-receive_flow(struct tty *tty, uint8_t c)
+ldisc_receive_flow(struct tty *tty, uint8_t c)
 {
-    if (!has_i(tty, IXON))
+    if (!ldisc_has_i(tty, IXON))
         return false;
-    if (is_cc(tty, VSTART, c)) {
+    if (ldisc_is_cc(tty, VSTART, c)) {
         ldisc_set_stopped(tty, false);
         return true;
     }
-    if (is_cc(tty, VSTOP, c)) {
+    if (ldisc_is_cc(tty, VSTOP, c)) {
         ldisc_set_stopped(tty, true);
         return true;
     }
@@ -145,20 +145,21 @@ receive_flow(struct tty *tty, uint8_t c)
 static bool
 ldisc_is_continuation(const struct tty *tty, uint8_t c)
 {
-    return has_i(tty, IUTF8) && (c & 0xc0) == 0x80;
+    return ldisc_has_i(tty, IUTF8) && (c & 0xc0) == 0x80;
 }
 
 /* Returns the column after the part of the line that is left. The width of a
  * tab depends on the column where it starts, so the line is measured from its
  * start. */
 static uint32_t
-line_column(struct tty *tty)
+ldisc_line_column(struct tty *tty)
 {
     uint32_t col = tty->canon_column;
 
     for (uint64_t p = tty->in_canon; p < tty->in_head; p++) {
-        uint8_t c = *in_at(tty, p);
-        bool caret = ldisc_is_control(c) && c != '\t' && has_l(tty, ECHOCTL);
+        uint8_t c = *ldisc_in_at(tty, p);
+        bool caret =
+            ldisc_is_control(c) && c != '\t' && ldisc_has_l(tty, ECHOCTL);
         col = caret ? col + 2 : ldisc_column_after(tty, col, c);
     }
     return col;
@@ -166,10 +167,10 @@ line_column(struct tty *tty)
 
 /* Removes the erased character c from the screen. */
 static void
-rub_out(struct tty *tty, uint8_t c)
+ldisc_rub_out(struct tty *tty, uint8_t c)
 {
     if (c == '\t') {
-        uint32_t back = line_column(tty);
+        uint32_t back = ldisc_line_column(tty);
         while (tty->column > back) {
             ldisc_put_raw(tty, "\b", 1);
             tty->column--;
@@ -178,7 +179,7 @@ rub_out(struct tty *tty, uint8_t c)
     }
     unsigned cells = 1;
     if (ldisc_is_control(c))
-        cells = has_l(tty, ECHOCTL) ? 2 : 0;
+        cells = ldisc_has_l(tty, ECHOCTL) ? 2 : 0;
     for (; cells; cells--) {
         ldisc_put_raw(tty, "\b \b", 3);
         tty->column -= tty->column > 0;
@@ -188,112 +189,115 @@ rub_out(struct tty *tty, uint8_t c)
 /* Finds the last character of the line, with its UTF-8 continuation bytes.
  * Returns false if only such bytes are left. */
 static bool
-last_character(struct tty *tty, uint64_t *ret_at)
+ldisc_last_character(struct tty *tty, uint64_t *ret_at)
 {
     uint64_t at = tty->in_head;
 
     do
         at--;
-    while (at > tty->in_canon && ldisc_is_continuation(tty, *in_at(tty, at)));
+    while (at > tty->in_canon &&
+           ldisc_is_continuation(tty, *ldisc_in_at(tty, at)));
     *ret_at = at;
-    return !ldisc_is_continuation(tty, *in_at(tty, at));
+    return !ldisc_is_continuation(tty, *ldisc_in_at(tty, at));
 }
 
 /* Echo depends on the mode: the erase character itself, or a blank over the old
  * one. */
 static void
-erase_at(struct tty *tty, uint64_t at, bool one_only)
+ldisc_erase_at(struct tty *tty, uint64_t at, bool one_only)
 {
-    uint8_t c = *in_at(tty, at);
+    uint8_t c = *ldisc_in_at(tty, at);
 
     tty->in_head = at;
-    if (!has_l(tty, ECHO))
+    if (!ldisc_has_l(tty, ECHO))
         return;
-    if (one_only && !has_l(tty, ECHOE))
+    if (one_only && !ldisc_has_l(tty, ECHOE))
         ldisc_echo(tty, tty->tio.cc[VERASE]);
     else
-        rub_out(tty, c);
+        ldisc_rub_out(tty, c);
 }
 
 static void
-erase_character(struct tty *tty)
+ldisc_erase_character(struct tty *tty)
 {
     uint64_t at;
 
-    if (tty->in_head > tty->in_canon && last_character(tty, &at))
-        erase_at(tty, at, true);
+    if (tty->in_head > tty->in_canon && ldisc_last_character(tty, &at))
+        ldisc_erase_at(tty, at, true);
 }
 
 /* A word is letters, digits and underscores; other characters after it are
  * erased with it, as Linux does. */
 static void
-erase_word(struct tty *tty)
+ldisc_erase_word(struct tty *tty)
 {
     bool in_word = false;
     uint64_t at;
 
-    while (tty->in_head > tty->in_canon && last_character(tty, &at)) {
-        uint8_t c = *in_at(tty, at);
+    while (tty->in_head > tty->in_canon && ldisc_last_character(tty, &at)) {
+        uint8_t c = *ldisc_in_at(tty, at);
         bool is_word = isalnum(c) || c == '_';
         if (!is_word && in_word)
             return;
         in_word = is_word;
-        erase_at(tty, at, false);
+        ldisc_erase_at(tty, at, false);
     }
 }
 
 /* Without ECHOKE the line stays on the screen, and the kill character is
  * shown. */
 static void
-erase_line(struct tty *tty)
+ldisc_erase_line(struct tty *tty)
 {
     uint64_t at;
 
     if (tty->in_head == tty->in_canon)
         return;
-    if (!has_l(tty, ECHO)) {
+    if (!ldisc_has_l(tty, ECHO)) {
         tty->in_head = tty->in_canon;
         return;
     }
-    if (has_l(tty, ECHOK) && has_l(tty, ECHOKE) && has_l(tty, ECHOE)) {
-        while (tty->in_head > tty->in_canon && last_character(tty, &at))
-            erase_at(tty, at, false);
+    if (ldisc_has_l(tty, ECHOK) && ldisc_has_l(tty, ECHOKE) &&
+        ldisc_has_l(tty, ECHOE)) {
+        while (tty->in_head > tty->in_canon && ldisc_last_character(tty, &at))
+            ldisc_erase_at(tty, at, false);
         return;
     }
     tty->in_head = tty->in_canon;
     ldisc_echo(tty, tty->tio.cc[VKILL]);
-    if (has_l(tty, ECHOK))
+    if (ldisc_has_l(tty, ECHOK))
         ldisc_echo_plain(tty, '\n');
 }
 
 /* VREPRINT shows the line again, after output of a program has mixed with
  * it. */
 static void
-reprint_line(struct tty *tty)
+ldisc_reprint_line(struct tty *tty)
 {
     ldisc_echo(tty, tty->tio.cc[VREPRINT]);
     ldisc_echo_plain(tty, '\n');
     for (uint64_t p = tty->in_canon; p < tty->in_head; p++) {
         if (!ldisc_can_echo(tty))
             return;
-        ldisc_echo(tty, *in_at(tty, p));
+        ldisc_echo(tty, *ldisc_in_at(tty, p));
     }
 }
 
 /* True if c edited the line and is used up. */
 static bool
-receive_edit(struct tty *tty, uint8_t c)
+ldisc_receive_edit(struct tty *tty, uint8_t c)
 {
-    bool extended = has_l(tty, IEXTEN);
+    bool extended = ldisc_has_l(tty, IEXTEN);
 
-    if (is_cc(tty, VERASE, c))
-        erase_character(tty);
-    else if (is_cc(tty, VKILL, c))
-        erase_line(tty);
-    else if (extended && is_cc(tty, VWERASE, c))
-        erase_word(tty);
-    else if (extended && is_cc(tty, VREPRINT, c) && has_l(tty, ECHO))
-        reprint_line(tty);
+    if (ldisc_is_cc(tty, VERASE, c))
+        ldisc_erase_character(tty);
+    else if (ldisc_is_cc(tty, VKILL, c))
+        ldisc_erase_line(tty);
+    else if (extended && ldisc_is_cc(tty, VWERASE, c))
+        ldisc_erase_word(tty);
+    else if (extended && ldisc_is_cc(tty, VREPRINT, c) &&
+             ldisc_has_l(tty, ECHO))
+        ldisc_reprint_line(tty);
     else
         return false;
     return true;
@@ -302,67 +306,67 @@ receive_edit(struct tty *tty, uint8_t c)
 /* Returns true if c ended the line. The end-of-file character is stored as a
  * mark without a byte: it ends the line, and is no part of it. */
 static bool
-receive_end(struct tty *tty, uint8_t c)
+ldisc_receive_end(struct tty *tty, uint8_t c)
 {
-    bool is_eof = is_cc(tty, VEOF, c);
-    bool is_eol =
-        is_cc(tty, VEOL, c) || (has_l(tty, IEXTEN) && is_cc(tty, VEOL2, c));
+    bool is_eof = ldisc_is_cc(tty, VEOF, c);
+    bool is_eol = ldisc_is_cc(tty, VEOL, c) ||
+                  (ldisc_has_l(tty, IEXTEN) && ldisc_is_cc(tty, VEOL2, c));
 
     if (c != '\n' && !is_eof && !is_eol)
         return false;
-    if (c == '\n' && has_l(tty, ECHO | ECHONL))
+    if (c == '\n' && ldisc_has_l(tty, ECHO | ECHONL))
         ldisc_echo_plain(tty, c);
-    else if (!is_eof && c != '\n' && has_l(tty, ECHO))
+    else if (!is_eof && c != '\n' && ldisc_has_l(tty, ECHO))
         ldisc_echo(tty, c);
     ldisc_put(tty, is_eof && c != '\n' ? 0 : c,
               is_eof && c != '\n' ? MARK_EOF : MARK_LINE);
-    input_ready(tty);
+    ldisc_input_ready(tty);
     return true;
 }
 
 /* --- receiving */
 
 static bool
-has_space(const struct tty *tty)
+ldisc_has_space(const struct tty *tty)
 {
-    return in_used(tty) < TTY_IN_BYTES - 1;
+    return ldisc_in_used(tty) < TTY_IN_BYTES - 1;
 }
 
 bool
 ldisc_has_room(const struct tty *tty, uint8_t c)
 {
-    if (has_space(tty) || signal_of(tty, c))
+    if (ldisc_has_space(tty) || ldisc_signal_of(tty, c))
         return true;
     /* A line too long to fit is cut, so that it can still be ended. */
-    return is_canonical(tty) && tty->in_canon == tty->in_tail;
+    return ldisc_is_canonical(tty) && tty->in_canon == tty->in_tail;
 }
 
 /* A character without space is dropped with a bell; the line can still be
  * ended. */
 static void
-receive_plain(struct tty *tty, uint8_t c)
+ldisc_receive_plain(struct tty *tty, uint8_t c)
 {
-    if (!has_space(tty)) {
-        if (has_i(tty, IMAXBEL))
+    if (!ldisc_has_space(tty)) {
+        if (ldisc_has_i(tty, IMAXBEL))
             ldisc_put_raw(tty, "\a", 1);
         return;
     }
     if (tty->in_head == tty->in_canon)
         tty->canon_column = tty->column;
-    if (has_l(tty, ECHO))
+    if (ldisc_has_l(tty, ECHO))
         ldisc_echo(tty, c);
     ldisc_put(tty, c, MARK_NONE);
-    if (!is_canonical(tty))
-        input_ready(tty);
+    if (!ldisc_is_canonical(tty))
+        ldisc_input_ready(tty);
 }
 
 /* A caret shows that the next character is entered literally; the cursor stays
  * on it. */
 static void
-receive_literal_next(struct tty *tty)
+ldisc_receive_literal_next(struct tty *tty)
 {
     tty->is_literal = true;
-    if (has_l(tty, ECHO) && has_l(tty, ECHOCTL))
+    if (ldisc_has_l(tty, ECHO) && ldisc_has_l(tty, ECHOCTL))
         ldisc_put_raw(tty, "^\b", 2);
 }
 
@@ -371,11 +375,11 @@ static bool
 ldisc_map_input(const struct tty *tty, uint8_t *c)
 {
     if (*c == '\r') {
-        if (has_i(tty, IGNCR))
+        if (ldisc_has_i(tty, IGNCR))
             return false;
-        if (has_i(tty, ICRNL))
+        if (ldisc_has_i(tty, ICRNL))
             *c = '\n';
-    } else if (*c == '\n' && has_i(tty, INLCR)) {
+    } else if (*c == '\n' && ldisc_has_i(tty, INLCR)) {
         *c = '\r';
     }
     return true;
@@ -385,31 +389,32 @@ ldisc_map_input(const struct tty *tty, uint8_t *c)
 void
 ldisc_receive(struct tty *tty, uint8_t c)
 {
-    if (has_i(tty, ISTRIP))
+    if (ldisc_has_i(tty, ISTRIP))
         c &= 0x7f;
-    if (has_i(tty, IUCLC) && has_l(tty, IEXTEN))
+    if (ldisc_has_i(tty, IUCLC) && ldisc_has_l(tty, IEXTEN))
         c = (uint8_t)tolower(c);
     if (tty->is_literal) {
         tty->is_literal = false;
-        receive_plain(tty, c);
+        ldisc_receive_plain(tty, c);
         return;
     }
-    if (receive_flow(tty, c))
+    if (ldisc_receive_flow(tty, c))
         return;
-    int sig = signal_of(tty, c);
+    int sig = ldisc_signal_of(tty, c);
     if (sig) {
-        receive_signal(tty, c, sig);
+        ldisc_receive_signal(tty, c, sig);
         return;
     }
-    if (has_i(tty, IXON) && has_i(tty, IXANY))
+    if (ldisc_has_i(tty, IXON) && ldisc_has_i(tty, IXANY))
         ldisc_set_stopped(tty, false);
     if (!ldisc_map_input(tty, &c))
         return;
-    if (is_canonical(tty) && has_l(tty, IEXTEN) && is_cc(tty, VLNEXT, c))
-        receive_literal_next(tty);
-    else if (!is_canonical(tty) ||
-             (!receive_edit(tty, c) && !receive_end(tty, c)))
-        receive_plain(tty, c);
+    if (ldisc_is_canonical(tty) && ldisc_has_l(tty, IEXTEN) &&
+        ldisc_is_cc(tty, VLNEXT, c))
+        ldisc_receive_literal_next(tty);
+    else if (!ldisc_is_canonical(tty) ||
+             (!ldisc_receive_edit(tty, c) && !ldisc_receive_end(tty, c)))
+        ldisc_receive_plain(tty, c);
 }
 
 /* --- reading */
@@ -432,7 +437,7 @@ ldisc_take_line(struct tty *tty, uint8_t *buf, size_t len, bool *ret_eof)
         uint8_t mark = tty->mark[tty->in_tail % TTY_IN_BYTES];
         if (n == len && mark != MARK_EOF)
             return n;
-        uint8_t c = *in_at(tty, tty->in_tail++);
+        uint8_t c = *ldisc_in_at(tty, tty->in_tail++);
         if (mark == MARK_EOF) {
             *ret_eof = n == 0;
             return n;
@@ -450,12 +455,12 @@ ldisc_take(struct tty *tty, uint8_t *buf, size_t len, bool *ret_eof)
     size_t n = ldisc_available(tty);
 
     *ret_eof = false;
-    if (is_canonical(tty)) {
+    if (ldisc_is_canonical(tty)) {
         n = ldisc_take_line(tty, buf, len, ret_eof);
     } else {
         n = n < len ? n : len;
         for (size_t i = 0; i < n; i++)
-            buf[i] = *in_at(tty, tty->in_tail + i);
+            buf[i] = *ldisc_in_at(tty, tty->in_tail + i);
         tty->in_tail += n;
     }
     if (n || *ret_eof)

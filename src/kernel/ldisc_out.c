@@ -14,18 +14,18 @@
 enum { EXPANSION_MAX = 8 };
 
 static size_t
-out_used(const struct tty *tty)
+ldisc_out_used(const struct tty *tty)
 {
     return (size_t)(tty->out_head - tty->out_tail);
 }
 
 /* Space for the output of programs; echo may use the rest. */
 static size_t
-write_room(const struct tty *tty)
+ldisc_out_write_room(const struct tty *tty)
 {
     size_t max = TTY_OUT_BYTES - TTY_ECHO_BYTES;
 
-    return out_used(tty) < max ? max - out_used(tty) : 0;
+    return ldisc_out_used(tty) < max ? max - ldisc_out_used(tty) : 0;
 }
 
 /* Two copies, because the ring may wrap around. */
@@ -43,7 +43,7 @@ ldisc_out_put_bytes(struct tty *tty, const uint8_t *s, size_t len)
 void
 ldisc_put_raw(struct tty *tty, const char *s, size_t len)
 {
-    if (len > TTY_OUT_BYTES - out_used(tty))
+    if (len > TTY_OUT_BYTES - ldisc_out_used(tty))
         return;
     ldisc_out_put_bytes(tty, (const uint8_t *)s, len);
     waitq_wake(&tty->master_queue);
@@ -75,7 +75,7 @@ ldisc_column_after(const struct tty *tty, uint32_t col, uint8_t c)
 
 /* The column is kept, because the width of a tab depends on it. */
 static size_t
-expand_newline(struct tty *tty, uint8_t *out)
+ldisc_out_expand_newline(struct tty *tty, uint8_t *out)
 {
     uint32_t flags = tty->tio.oflag;
     size_t n = 0;
@@ -90,7 +90,7 @@ expand_newline(struct tty *tty, uint8_t *out)
 
 /* ONOCR drops a carriage return in the first column. */
 static size_t
-expand_return(struct tty *tty, uint8_t *out)
+ldisc_out_expand_return(struct tty *tty, uint8_t *out)
 {
     uint32_t flags = tty->tio.oflag;
 
@@ -104,7 +104,7 @@ expand_return(struct tty *tty, uint8_t *out)
 
 /* Expands c for output; at most EXPANSION_MAX bytes. */
 static size_t
-expand(struct tty *tty, uint8_t c, uint8_t *out)
+ldisc_out_expand(struct tty *tty, uint8_t c, uint8_t *out)
 {
     uint32_t col = tty->column;
 
@@ -113,9 +113,9 @@ expand(struct tty *tty, uint8_t c, uint8_t *out)
         return 1;
     }
     if (c == '\n')
-        return expand_newline(tty, out);
+        return ldisc_out_expand_newline(tty, out);
     if (c == '\r')
-        return expand_return(tty, out);
+        return ldisc_out_expand_return(tty, out);
     if (tty->tio.oflag & OLCUC)
         c = (uint8_t)toupper(c);
     tty->column = ldisc_column_after(tty, col, c);
@@ -130,7 +130,7 @@ expand(struct tty *tty, uint8_t c, uint8_t *out)
 bool
 ldisc_can_write(const struct tty *tty)
 {
-    return !tty->is_stopped && write_room(tty) >= EXPANSION_MAX;
+    return !tty->is_stopped && ldisc_out_write_room(tty) >= EXPANSION_MAX;
 }
 
 /* Without OPOST, bytes are copied as they are, and the column is not
@@ -142,11 +142,11 @@ ldisc_write(struct tty *tty, const uint8_t *buf, size_t len)
     size_t n = 0;
 
     if (!(tty->tio.oflag & OPOST) && ldisc_can_write(tty)) {
-        n = len < write_room(tty) ? len : write_room(tty);
+        n = len < ldisc_out_write_room(tty) ? len : ldisc_out_write_room(tty);
         ldisc_out_put_bytes(tty, buf, n);
     }
     for (; n < len && ldisc_can_write(tty); n++) {
-        size_t k = expand(tty, buf[n], out);
+        size_t k = ldisc_out_expand(tty, buf[n], out);
         ldisc_out_put_bytes(tty, out, k);
     }
     if (n)
@@ -157,14 +157,14 @@ ldisc_write(struct tty *tty, const uint8_t *buf, size_t len)
 bool
 ldisc_can_echo(const struct tty *tty)
 {
-    return TTY_OUT_BYTES - out_used(tty) >= EXPANSION_MAX;
+    return TTY_OUT_BYTES - ldisc_out_used(tty) >= EXPANSION_MAX;
 }
 
 void
 ldisc_echo_plain(struct tty *tty, uint8_t c)
 {
     uint8_t out[EXPANSION_MAX];
-    size_t n = expand(tty, c, out);
+    size_t n = ldisc_out_expand(tty, c, out);
 
     ldisc_put_raw(tty, (const char *)out, n);
 }

@@ -166,7 +166,7 @@ record_free(struct kernel *k, OWN struct record *r)
 }
 
 static bool
-overlaps(struct lock_range a, struct lock_range b)
+lock_overlaps(struct lock_range a, struct lock_range b)
 {
     return a.first <= b.last && b.first <= a.last;
 }
@@ -174,24 +174,24 @@ overlaps(struct lock_range a, struct lock_range b)
 /* Returns true if the ranges overlap or are adjacent. The end of a range may be
  * INT64_MAX, to which nothing can be added. */
 static bool
-touches(struct lock_range a, struct lock_range b)
+lock_touches(struct lock_range a, struct lock_range b)
 {
     bool a_before = a.last != INT64_MAX && a.last + 1 == b.first;
     bool b_before = b.last != INT64_MAX && b.last + 1 == a.first;
 
-    return overlaps(a, b) || a_before || b_before;
+    return lock_overlaps(a, b) || a_before || b_before;
 }
 
 /* Two locks conflict if they overlap, have different owners, and one of them is
  * a write lock. */
 static struct record *
-find_conflict(const struct list *records, const void *owner,
-              enum lock_type type, struct lock_range range)
+lock_find_conflict(const struct list *records, const void *owner,
+                   enum lock_type type, struct lock_range range)
 {
     LIST_FOR_EACH(it, records) {
         struct record *r = CONTAINER_OF(it, struct record, link);
         bool excludes = type == LOCKED_WRITE || r->type == LOCKED_WRITE;
-        if (r->owner != owner && excludes && overlaps(r->range, range))
+        if (r->owner != owner && excludes && lock_overlaps(r->range, range))
             return r;
     }
     return NULL;
@@ -199,7 +199,7 @@ find_conflict(const struct list *records, const void *owner,
 
 /* New locks are often at the end, so the search starts there. */
 static void
-insert_sorted(struct list *records, struct record *r)
+lock_insert_sorted(struct list *records, struct record *r)
 {
     struct list *at = records->prev;
 
@@ -240,12 +240,12 @@ lock_cut(struct kernel *k, struct record *r, struct lock_range hole,
 /* Prepares the records of this owner for `want`: records of the same type that
  * touch it are merged into it, and others are cut. */
 static void
-carve(struct kernel *k, struct lock_inode *n, const void *owner,
-      struct record_lock *want, struct record **spare)
+lock_carve(struct kernel *k, struct lock_inode *n, const void *owner,
+           struct record_lock *want, struct record **spare)
 {
     LIST_FOR_EACH_SAFE(it, &n->records) {
         struct record *r = CONTAINER_OF(it, struct record, link);
-        if (r->owner != owner || !touches(r->range, want->range))
+        if (r->owner != owner || !lock_touches(r->range, want->range))
             continue;
         if (r->type == want->type) {
             if (r->range.first < want->range.first)
@@ -253,7 +253,7 @@ carve(struct kernel *k, struct lock_inode *n, const void *owner,
             if (r->range.last > want->range.last)
                 want->range.last = r->range.last;
             record_free(k, r);
-        } else if (overlaps(r->range, want->range)) {
+        } else if (lock_overlaps(r->range, want->range)) {
             lock_cut(k, r, want->range, spare);
         }
     }
@@ -262,8 +262,8 @@ carve(struct kernel *k, struct lock_inode *n, const void *owner,
 /* Returns true if a record of the owner would be cut in two, which needs one
  * more. */
 static bool
-splits(const struct lock_inode *n, const void *owner,
-       const struct record_lock *want)
+lock_splits(const struct lock_inode *n, const void *owner,
+            const struct record_lock *want)
 {
     LIST_FOR_EACH(it, &n->records) {
         struct record *r = CONTAINER_OF(it, struct record, link);
@@ -277,11 +277,11 @@ splits(const struct lock_inode *n, const void *owner,
 
 /* Everything that can fail comes first: the new record and a spare one. */
 static int
-apply(struct task *t, struct lock_inode *n, const void *owner,
-      struct record_lock want)
+lock_apply(struct task *t, struct lock_inode *n, const void *owner,
+           struct record_lock want)
 {
     struct kernel *k = t->kernel;
-    bool adds = want.type != LOCKED_NOT, cuts = splits(n, owner, &want);
+    bool adds = want.type != LOCKED_NOT, cuts = lock_splits(n, owner, &want);
     struct record *mine = adds ? record_new(k) : NULL;
     struct record *spare = cuts ? record_new(k) : NULL;
 
@@ -290,13 +290,13 @@ apply(struct task *t, struct lock_inode *n, const void *owner,
         record_free(k, spare);
         return -ENOLCK;
     }
-    carve(k, n, owner, &want, &spare);
+    lock_carve(k, n, owner, &want, &spare);
     if (mine) {
         mine->owner = owner;
         mine->pid = want.is_ofd ? -1 : t->pid;
         mine->type = want.type;
         mine->range = want.range;
-        insert_sorted(&n->records, mine);
+        lock_insert_sorted(&n->records, mine);
     }
     inode_wake(k, n);
     return 0;
@@ -305,7 +305,7 @@ apply(struct task *t, struct lock_inode *n, const void *owner,
 /* --- waiting */
 
 static void
-wait_drop(OWN struct call_hold *h)
+lock_wait_drop(OWN struct call_hold *h)
 {
     struct lock_wait *w = CONTAINER_OF(h, struct lock_wait, hold);
 
@@ -315,19 +315,19 @@ wait_drop(OWN struct call_hold *h)
 
 /* Ends the wait of an earlier try. */
 static void
-wait_end(struct thread *th)
+lock_wait_end(struct thread *th)
 {
     struct call_hold *h = th->call.hold;
 
-    if (!h || h->drop != wait_drop)
+    if (!h || h->drop != lock_wait_drop)
         return;
     th->call.hold = NULL;
-    wait_drop(h);
+    lock_wait_drop(h);
 }
 
 /* Returns the owner of the POSIX lock that `waiter` waits for, or NULL. */
 static const void *
-waits_for(const struct locks *l, const void *waiter)
+lock_waits_for(const struct locks *l, const void *waiter)
 {
     LIST_FOR_EACH(it, &l->waits) {
         struct lock_wait *w = CONTAINER_OF(it, struct lock_wait, link);
@@ -340,29 +340,30 @@ waits_for(const struct locks *l, const void *waiter)
 /* Returns true if t would wait for itself by waiting for `holder`. Each process
  * waits for one lock at most, so there is one chain to follow. */
 static bool
-is_deadlock(const struct locks *l, const struct task *t, const void *holder)
+lock_is_deadlock(const struct locks *l, const struct task *t,
+                 const void *holder)
 {
     while (holder && holder != t)
-        holder = waits_for(l, holder);
+        holder = lock_waits_for(l, holder);
     return holder == t;
 }
 
 /* Waits for OFD locks and flocks are not part of the graph: their owners are
  * open files, which several processes may share. */
 static int
-wait_begin(struct task *t, struct lock_inode *n, const struct record *holder,
-           bool is_ofd)
+lock_wait_begin(struct task *t, struct lock_inode *n,
+                const struct record *holder, bool is_ofd)
 {
     struct locks *l = t->kernel->locks;
     bool is_posix = !is_ofd && holder->pid >= 0;
 
-    if (is_posix && is_deadlock(l, t, holder->owner))
+    if (is_posix && lock_is_deadlock(l, t, holder->owner))
         return -EDEADLK;
     if (is_posix) {
         struct lock_wait *w = malloc(sizeof *w);
         if (!w)
             return -ENOMEM;
-        *w = (struct lock_wait){.hold.drop = wait_drop,
+        *w = (struct lock_wait){.hold.drop = lock_wait_drop,
                                 .inode = n,
                                 .waiter = t,
                                 .holder = holder->owner};
@@ -384,16 +385,16 @@ lock_set(struct task *t, struct file *f, const struct record_lock *want,
     const void *owner = want->is_ofd ? (const void *)f : (const void *)t;
     struct record *other = NULL;
 
-    wait_end(t->thread);
+    lock_wait_end(t->thread);
     struct lock_inode *n =
         want->type == LOCKED_NOT ? inode_find(f) : inode_find_or_new(f);
     if (!n)
         return want->type == LOCKED_NOT ? 0 : -ENOLCK;
     if (want->type != LOCKED_NOT)
-        other = find_conflict(&n->records, owner, want->type, want->range);
+        other = lock_find_conflict(&n->records, owner, want->type, want->range);
     if (other)
-        return waits ? wait_begin(t, n, other, want->is_ofd) : -EAGAIN;
-    int r = apply(t, n, owner, *want);
+        return waits ? lock_wait_begin(t, n, other, want->is_ofd) : -EAGAIN;
+    int r = lock_apply(t, n, owner, *want);
     inode_free_unused(n);
     return r;
 }
@@ -404,7 +405,8 @@ lock_get(struct task *t, struct file *f, struct record_lock *lock)
     const void *owner = lock->is_ofd ? (const void *)f : (const void *)t;
     struct lock_inode *n = inode_find(f);
     struct record *r =
-        n ? find_conflict(&n->records, owner, lock->type, lock->range) : NULL;
+        n ? lock_find_conflict(&n->records, owner, lock->type, lock->range)
+          : NULL;
 
     if (!r) {
         lock->type = LOCKED_NOT;
@@ -417,7 +419,7 @@ lock_get(struct task *t, struct file *f, struct record_lock *lock)
 
 /* Removes all records of the owner. Returns true if there were any. */
 static bool
-remove_of(struct kernel *k, struct list *records, const void *owner)
+lock_remove_of(struct kernel *k, struct list *records, const void *owner)
 {
     bool found = false;
 
@@ -443,13 +445,13 @@ lock_flock(struct task *t, struct file *f, enum lock_type type, bool waits)
 
     if (!n)
         return type == LOCKED_NOT ? 0 : -ENOLCK;
-    if (remove_of(t->kernel, &n->flocks, f))
+    if (lock_remove_of(t->kernel, &n->flocks, f))
         inode_wake(t->kernel, n);
     if (type == LOCKED_NOT) {
         inode_free_unused(n);
         return 0;
     }
-    if (find_conflict(&n->flocks, f, type, all)) {
+    if (lock_find_conflict(&n->flocks, f, type, all)) {
         if (!waits)
             return -EAGAIN;
         t->thread->call.restartable = true;
@@ -478,7 +480,7 @@ locks_close(struct task *t, struct file *f)
 
     if (!n)
         return;
-    if (remove_of(t->kernel, &n->records, t))
+    if (lock_remove_of(t->kernel, &n->records, t))
         inode_wake(t->kernel, n);
     inode_free_unused(n);
 }
@@ -491,8 +493,8 @@ locks_release(struct file *f)
 
     if (!n)
         return;
-    bool had_records = remove_of(kernel_of(f->vfs), &n->records, f);
-    if (remove_of(kernel_of(f->vfs), &n->flocks, f) || had_records)
+    bool had_records = lock_remove_of(kernel_of(f->vfs), &n->records, f);
+    if (lock_remove_of(kernel_of(f->vfs), &n->flocks, f) || had_records)
         inode_wake(kernel_of(f->vfs), n);
     inode_free_unused(n);
 }

@@ -63,7 +63,7 @@ sock_addr_answer(struct task *t, gaddr at, gaddr len_at,
 
 /* References are collected in *c even on failure; the caller puts them. */
 static int
-add_files(struct task *t, gaddr at, size_t n, struct scm *c)
+msg_add_files(struct task *t, gaddr at, size_t n, struct scm *c)
 {
     int32_t fd;
 
@@ -87,7 +87,7 @@ add_files(struct task *t, gaddr at, size_t n, struct scm *c)
 
 /* Only root may send credentials that are not its own. */
 static int
-set_cred(struct task *t, gaddr at, uint32_t len, struct scm *c)
+msg_set_cred(struct task *t, gaddr at, uint32_t len, struct scm *c)
 {
     struct sock_cred cred;
 
@@ -106,24 +106,24 @@ set_cred(struct task *t, gaddr at, uint32_t len, struct scm *c)
 
 /* Control messages of other levels are ignored, as on Linux. */
 static int
-add_control(struct task *t, const struct guest_cmsghdr *h, gaddr data,
-            struct scm *c)
+msg_add_control(struct task *t, const struct guest_cmsghdr *h, gaddr data,
+                struct scm *c)
 {
     uint32_t len = h->len - (uint32_t)sizeof *h;
 
     if (h->level != SOL_SOCKET)
         return 0;
     if (h->type == SCM_RIGHTS)
-        return add_files(t, data, len / sizeof(int32_t), c);
+        return msg_add_files(t, data, len / sizeof(int32_t), c);
     if (h->type == SCM_CREDENTIALS)
-        return set_cred(t, data, len, c);
+        return msg_set_cred(t, data, len, c);
     return -EINVAL;
 }
 
 /* The lengths are copied with each header and checked against the rest of the
  * buffer. A header that would end beyond it is an error. */
 static int
-read_controls(struct task *t, const struct guest_msghdr *m, struct scm *c)
+msg_read_controls(struct task *t, const struct guest_msghdr *m, struct scm *c)
 {
     struct guest_cmsghdr h;
     uint32_t at = 0, left = m->controllen;
@@ -134,7 +134,7 @@ read_controls(struct task *t, const struct guest_msghdr *m, struct scm *c)
             return r;
         if (h.len < sizeof h || h.len > left)
             return -EINVAL;
-        r = add_control(t, &h, m->control + at + (gaddr)sizeof h, c);
+        r = msg_add_control(t, &h, m->control + at + (gaddr)sizeof h, c);
         if (r < 0)
             return r;
         uint32_t step = (h.len + 3) & ~UINT32_C(3);
@@ -157,7 +157,7 @@ scm_from_guest(struct task *t, const struct socket *s,
         return 0;
     if (h->controllen > CONTROL_BYTES_MAX)
         return -ENOBUFS;
-    int r = read_controls(t, h, ret);
+    int r = msg_read_controls(t, h, ret);
     if (r == 0 && ret->n_files + t->kernel->net->n_in_flight >
                       t->rlimits[RLIMIT_NOFILE].cur)
         r = -ETOOMANYREFS;
@@ -171,8 +171,8 @@ scm_from_guest(struct task *t, const struct socket *s,
 /* Appends one control message. Returns false if it does not fit. The data of a
  * message is padded to 4 bytes, in the layout of 32-bit programs. */
 static bool
-put_control(struct task *t, struct guest_msghdr *m, uint32_t *at, int32_t type,
-            const void *data, uint32_t len)
+msg_put_control(struct task *t, struct guest_msghdr *m, uint32_t *at,
+                int32_t type, const void *data, uint32_t len)
 {
     struct guest_cmsghdr h = {
         .len = (uint32_t)sizeof h + len, .level = SOL_SOCKET, .type = type};
@@ -188,7 +188,7 @@ put_control(struct task *t, struct guest_msghdr *m, uint32_t *at, int32_t type,
 
 /* Returns the number of descriptors that fit after `at`. */
 static size_t
-fds_that_fit(const struct guest_msghdr *m, uint32_t at)
+msg_fds_that_fit(const struct guest_msghdr *m, uint32_t at)
 {
     uint32_t head = at + (uint32_t)sizeof(struct guest_cmsghdr);
 
@@ -204,7 +204,7 @@ msg_put_files(struct task *t, struct scm *c, struct guest_msghdr *m,
               uint32_t *at, bool cloexec)
 {
     int32_t fds[SCM_FILES_MAX];
-    size_t n = 0, max = fds_that_fit(m, *at);
+    size_t n = 0, max = msg_fds_that_fit(m, *at);
 
     if (max > c->n_files)
         max = c->n_files;
@@ -217,7 +217,7 @@ msg_put_files(struct task *t, struct scm *c, struct guest_msghdr *m,
     bool is_all = n == c->n_files;
     if (!n)
         return is_all;
-    if (put_control(t, m, at, SCM_RIGHTS, fds, (uint32_t)(n * sizeof *fds)))
+    if (msg_put_control(t, m, at, SCM_RIGHTS, fds, (uint32_t)(n * sizeof *fds)))
         return is_all;
     while (n)
         (void)fd_close(t, fds[--n]);
@@ -232,8 +232,8 @@ scm_to_guest(struct task *t, const struct socket *s, struct scm *c,
     bool fits = true;
 
     if (s->passcred && !socket_is_inet(s))
-        fits =
-            put_control(t, h, &at, SCM_CREDENTIALS, &c->cred, sizeof c->cred);
+        fits = msg_put_control(t, h, &at, SCM_CREDENTIALS, &c->cred,
+                               sizeof c->cred);
     if (c->n_files)
         fits &= msg_put_files(t, c, h, &at, cloexec);
     scm_fini(c);

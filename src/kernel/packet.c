@@ -21,7 +21,7 @@ packet_cost(const struct packet *p)
 
 /* Only packets of the one large size are kept, so any of them fits. */
 static struct packet *
-take_spare(struct net *n, size_t cap)
+packet_take_spare(struct net *n, size_t cap)
 {
     struct packet *p = cap == PACKET_KEPT_BYTES ? n->spare : NULL;
 
@@ -40,7 +40,7 @@ packet_new(struct kernel *k, size_t cap, OWN struct packet **ret)
 
     if (!limits_charge(&k->limits, LIMIT_memory, size))
         return -ENOMEM;
-    struct packet *p = take_spare(k->net, cap);
+    struct packet *p = packet_take_spare(k->net, cap);
     if (!p)
         p = malloc(size);
     if (!p) {

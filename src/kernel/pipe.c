@@ -28,7 +28,7 @@ pipe_min_size(size_t a, size_t b)
 
 /* Memory is charged by the first write: many pipes are only inherited. */
 static int
-ring_need(struct pipe *p)
+pipe_ring_need(struct pipe *p)
 {
     struct limits *l = &p->kernel->limits;
 
@@ -46,24 +46,24 @@ ring_need(struct pipe *p)
 /* An empty ring starts again at its beginning, so small messages stay in the
  * cache. */
 static void
-ring_skip(struct pipe *p, size_t n)
+pipe_ring_skip(struct pipe *p, size_t n)
 {
     p->used -= n;
     p->head = p->used ? (p->head + n) % p->cap : 0;
 }
 
 static void
-ring_take(struct pipe *p, uint8_t *to, size_t n)
+pipe_ring_take(struct pipe *p, uint8_t *to, size_t n)
 {
     size_t first = pipe_min_size(n, p->cap - p->head);
 
     memcpy(to, p->ring + p->head, first);
     memcpy(to + first, p->ring, n - first);
-    ring_skip(p, n);
+    pipe_ring_skip(p, n);
 }
 
 static void
-ring_add(struct pipe *p, const uint8_t *from, size_t n)
+pipe_ring_add(struct pipe *p, const uint8_t *from, size_t n)
 {
     size_t tail = (p->head + p->used) % p->cap;
     size_t first = pipe_min_size(n, p->cap - tail);
@@ -110,7 +110,7 @@ pipe_fini(struct pipe *p)
 }
 
 static void
-free_anonymous(OWN struct pipe *p)
+pipe_free_anonymous(OWN struct pipe *p)
 {
     pipe_fini(p);
     free(p);
@@ -119,7 +119,7 @@ free_anonymous(OWN struct pipe *p)
 /* The last file has gone. A FIFO removes itself from the kernel's list in its
  * own free. */
 static void
-free_unused(struct pipe *p)
+pipe_free_unused(struct pipe *p)
 {
     if (!p->readers && !p->writers)
         p->free(p);
@@ -131,7 +131,7 @@ pipe_drop_reader(struct pipe *p)
 {
     if (--p->readers == 0)
         waitq_wake(&p->writable);
-    free_unused(p);
+    pipe_free_unused(p);
 }
 
 /* Readers are woken and find the end of file. */
@@ -140,24 +140,24 @@ pipe_drop_writer(struct pipe *p)
 {
     if (--p->writers == 0)
         waitq_wake(&p->readable);
-    free_unused(p);
+    pipe_free_unused(p);
 }
 
 static void
-release_reader(struct file *f)
+pipe_release_reader(struct file *f)
 {
     pipe_drop_reader(f->obj);
 }
 
 static void
-release_writer(struct file *f)
+pipe_release_writer(struct file *f)
 {
     pipe_drop_writer(f->obj);
 }
 
 /* A FIFO opened with O_RDWR has both ends; the pipe may only be freed once. */
 static void
-release_both(struct file *f)
+pipe_release_both(struct file *f)
 {
     struct pipe *p = f->obj;
 
@@ -177,7 +177,7 @@ pipe_file_new(struct pipe *p, uint32_t flags, OWN struct file **ret)
     int r = file_new(&p->kernel->vfs, ops, p, flags, ret);
 
     /* A reader that was let in without a writer is not hung up before one
-     * has come and gone: see poll_read. */
+     * has come and gone: see pipe_poll_read. */
     if (r == 0)
         (*ret)->pos = flags & O_NONBLOCK && !p->writers ? opens : UINT64_MAX;
     return r;
@@ -196,7 +196,7 @@ pipe_new(struct kernel *k, uint32_t flags, OWN struct file **ret_rd,
         return -ENOMEM;
     pipe_init(p, k);
     p->has_packets = flags & O_DIRECT;
-    p->free = free_anonymous;
+    p->free = pipe_free_anonymous;
     p->readers = p->writers = 1;
     p->reader_opens = p->writer_opens = 1;
     int r = pipe_file_new(p, O_RDONLY | flags, &rd);
@@ -227,14 +227,14 @@ pipe_take_packet(struct pipe *p, uint8_t *to, size_t max)
 
     q->first = (q->first + 1) % PACKETS_MAX;
     q->n--;
-    ring_take(p, to, n);
-    ring_skip(p, len - n);
+    pipe_ring_take(p, to, n);
+    pipe_ring_skip(p, len - n);
     return n;
 }
 
 /* Adds packets until all bytes are in, or until no further packet fits. */
 static size_t
-add_packets(struct pipe *p, const uint8_t *from, size_t len)
+pipe_add_packets(struct pipe *p, const uint8_t *from, size_t len)
 {
     struct pipe_packets *q = &p->packets;
     size_t done = 0;
@@ -243,7 +243,7 @@ add_packets(struct pipe *p, const uint8_t *from, size_t len)
         size_t n = pipe_min_size(len - done, PIPE_ATOMIC_BYTES);
         if (n > p->cap - p->used)
             break;
-        ring_add(p, from + done, n);
+        pipe_ring_add(p, from + done, n);
         q->len[(q->first + q->n++) % PACKETS_MAX] = (uint16_t)n;
         done += n;
     }
@@ -266,7 +266,7 @@ pipe_read(struct file *f, struct task *t, void *buf, size_t len, uint64_t *pos)
     if (p->has_packets)
         n = pipe_take_packet(p, buf, len);
     else
-        ring_take(p, buf, n);
+        pipe_ring_take(p, buf, n);
     if (!had_room && pipe_has_room(p))
         waitq_wake(&p->writable);
     return (int64_t)n;
@@ -286,14 +286,14 @@ pipe_write(struct file *f, struct task *t, const void *buf, size_t len,
         return -EPIPE;
     if (!room || (len <= PIPE_ATOMIC_BYTES && room < len))
         return -EAGAIN;
-    int r = ring_need(p);
+    int r = pipe_ring_need(p);
     if (r < 0)
         return r;
     size_t n = pipe_min_size(len, room);
     if (p->has_packets)
-        n = add_packets(p, buf, len);
+        n = pipe_add_packets(p, buf, len);
     else
-        ring_add(p, buf, n);
+        pipe_ring_add(p, buf, n);
     if (!n)
         return -EAGAIN;
     waitq_wake(&p->readable);
@@ -303,7 +303,7 @@ pipe_write(struct file *f, struct task *t, const void *buf, size_t len,
 /* A FIFO opened without a writer is not hung up before one has come and gone:
  * `pos` is the number of writers that had opened it by then. */
 static short
-poll_read(struct file *f, struct poll_table *pt)
+pipe_poll_read(struct file *f, struct poll_table *pt)
 {
     struct pipe *p = f->obj;
     short events = 0;
@@ -318,7 +318,7 @@ poll_read(struct file *f, struct poll_table *pt)
 
 /* A pipe without readers reports an error, as every write will. */
 static short
-poll_write(struct file *f, struct poll_table *pt)
+pipe_poll_write(struct file *f, struct poll_table *pt)
 {
     struct pipe *p = f->obj;
     short events = 0;
@@ -332,9 +332,9 @@ poll_write(struct file *f, struct poll_table *pt)
 }
 
 static short
-poll_both(struct file *f, struct poll_table *pt)
+pipe_poll_both(struct file *f, struct poll_table *pt)
 {
-    return (short)(poll_read(f, pt) | poll_write(f, pt));
+    return (short)(pipe_poll_read(f, pt) | pipe_poll_write(f, pt));
 }
 
 static int64_t
@@ -357,29 +357,29 @@ pipe_getattr(struct file *f, struct attr *ret)
 static const struct file_ops read_ops = {
     .kind = "pipe",
     .read = pipe_read,
-    .poll = poll_read,
+    .poll = pipe_poll_read,
     .getattr = pipe_getattr,
     .ioctl = pipe_ioctl,
-    .release = release_reader,
+    .release = pipe_release_reader,
 };
 
 static const struct file_ops write_ops = {
     .kind = "pipe",
     .write = pipe_write,
-    .poll = poll_write,
+    .poll = pipe_poll_write,
     .getattr = pipe_getattr,
     .ioctl = pipe_ioctl,
-    .release = release_writer,
+    .release = pipe_release_writer,
 };
 
 static const struct file_ops both_ops = {
     .kind = "pipe",
     .read = pipe_read,
     .write = pipe_write,
-    .poll = poll_both,
+    .poll = pipe_poll_both,
     .getattr = pipe_getattr,
     .ioctl = pipe_ioctl,
-    .release = release_both,
+    .release = pipe_release_both,
 };
 
 /* --- size */
@@ -403,7 +403,7 @@ pipe_get_size(struct file *f)
 
 /* Moves the contents of the pipe to a new ring of `cap` bytes. */
 static int
-ring_resize(struct pipe *p, size_t cap)
+pipe_ring_resize(struct pipe *p, size_t cap)
 {
     struct limits *l = &p->kernel->limits;
     size_t used = p->used;
@@ -419,7 +419,7 @@ ring_resize(struct pipe *p, size_t cap)
         limits_uncharge(l, LIMIT_memory, cap);
         return -ENOMEM;
     }
-    ring_take(p, ring, used);
+    pipe_ring_take(p, ring, used);
     free(p->ring);
     limits_uncharge(l, LIMIT_memory, p->cap);
     p->ring = ring;
@@ -445,7 +445,7 @@ pipe_set_size(struct file *f, uint32_t bytes)
         cap *= 2;
     if (cap < p->used)
         return -EBUSY;
-    int r = ring_resize(p, cap);
+    int r = pipe_ring_resize(p, cap);
     if (r < 0)
         return r;
     if (pipe_has_room(p))

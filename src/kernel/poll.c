@@ -173,7 +173,7 @@ sets_of(const struct fd_sets *s, int32_t fd)
 
 /* Checks fd; returns the bits of `in` whose events are present. */
 static unsigned
-select_one(struct task *t, int32_t fd, unsigned in, struct poll_table *pt)
+poll_select_one(struct task *t, int32_t fd, unsigned in, struct poll_table *pt)
 {
     struct file *f = fd_find(t, fd);
     short events = f ? file_poll(f, pt) : 0;
@@ -187,7 +187,8 @@ select_one(struct task *t, int32_t fd, unsigned in, struct poll_table *pt)
 
 /* Returns the number of ready (fd, set) pairs; -EBADF. */
 static int64_t
-select_count(struct task *t, const struct fd_sets *s, struct poll_table *pt)
+poll_select_count(struct task *t, const struct fd_sets *s,
+                  struct poll_table *pt)
 {
     int64_t found = 0;
 
@@ -197,18 +198,18 @@ select_count(struct task *t, const struct fd_sets *s, struct poll_table *pt)
             continue;
         if (!fd_find(t, fd))
             return -EBADF;
-        found += __builtin_popcount(select_one(t, fd, in, pt));
+        found += __builtin_popcount(poll_select_one(t, fd, in, pt));
     }
     return found;
 }
 
 /* Removes the descriptors from the sets that are not ready. */
 static void
-select_keep_ready(struct task *t, struct fd_sets *s)
+poll_select_keep_ready(struct task *t, struct fd_sets *s)
 {
     for (int32_t fd = 0; fd < s->n; fd++) {
         unsigned in = sets_of(s, fd);
-        unsigned gone = in & ~(in ? select_one(t, fd, in, NULL) : 0);
+        unsigned gone = in & ~(in ? poll_select_one(t, fd, in, NULL) : 0);
         for (int i = 0; gone; i++, gone >>= 1)
             if (gone & 1)
                 s->set[i][fd / 32] &= ~(UINT32_C(1) << fd % 32);
@@ -232,15 +233,15 @@ poll_wait_sets(struct task *t, int32_t n, const gaddr sets[3],
     int r = sets_from_guest(t, &s, sets);
     if (r < 0)
         return r;
-    int64_t found = select_count(t, &s, NULL);
+    int64_t found = poll_select_count(t, &s, NULL);
     if (found < 0)
         return found;
     if (found || poll_is_over(t, deadline_ns)) {
-        select_keep_ready(t, &s);
+        poll_select_keep_ready(t, &s);
         r = sets_to_guest(t, &s, sets);
         return r < 0 ? r : found;
     }
     thread_poll_init(&tp, t->thread);
-    (void)select_count(t, &s, &tp.pt);
+    (void)poll_select_count(t, &s, &tp.pt);
     return -EWAIT;
 }

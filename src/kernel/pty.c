@@ -38,7 +38,7 @@ static const struct tty_termios default_termios = {
 
 /* The time between two bytes (VTIME) has passed: readers check again. */
 static void
-on_gap(struct timer *timer)
+pty_on_gap(struct timer *timer)
 {
     struct tty *tty = CONTAINER_OF(timer, struct tty, between);
 
@@ -47,7 +47,7 @@ on_gap(struct timer *timer)
 
 /* The lowest free number, as Linux chooses it; there are few terminals. */
 static int
-free_index(struct kernel *k)
+pty_free_index(struct kernel *k)
 {
     for (unsigned i = 0; i < TTY_MAX; i++)
         if (!tty_find(k, i))
@@ -59,7 +59,7 @@ free_index(struct kernel *k)
 static int
 tty_new(struct kernel *k, OWN struct tty **ret)
 {
-    int index = free_index(k);
+    int index = pty_free_index(k);
 
     if (index < 0)
         return index;
@@ -78,7 +78,7 @@ tty_new(struct kernel *k, OWN struct tty **ret)
     tty->mode = 0620;
     tty->has_master = true;
     tty->tio = default_termios;
-    tty->between.fire = on_gap;
+    tty->between.fire = pty_on_gap;
     waitq_init(&tty->slave_queue);
     waitq_init(&tty->master_queue);
     list_push_back(&k->ttys, &tty->link);
@@ -91,7 +91,7 @@ tty_new(struct kernel *k, OWN struct tty **ret)
 /* Before the first open, a master waits for its slave; after the last close, it
  * reads EIO as on Linux. */
 static bool
-slave_is_gone(const struct tty *tty)
+pty_slave_is_gone(const struct tty *tty)
 {
     return tty->was_opened && !tty->slaves;
 }
@@ -113,8 +113,8 @@ pty_take_output(struct tty *tty, uint8_t *buf, size_t len)
 
 /* In packet mode, each read begins with a byte for control information. */
 static int64_t
-master_read(struct file *f, struct task *t, void *buf, size_t len,
-            uint64_t *pos)
+pty_master_read(struct file *f, struct task *t, void *buf, size_t len,
+                uint64_t *pos)
 {
     struct tty *tty = f->obj;
     uint8_t *p = buf;
@@ -122,7 +122,7 @@ master_read(struct file *f, struct task *t, void *buf, size_t len,
     (void)t;
     (void)pos;
     if (tty->out_head == tty->out_tail)
-        return slave_is_gone(tty) ? -EIO : -EAGAIN;
+        return pty_slave_is_gone(tty) ? -EIO : -EAGAIN;
     if (!tty->is_packet)
         return (int64_t)pty_take_output(tty, p, len);
     p[0] = TIOCPKT_DATA;
@@ -132,8 +132,8 @@ master_read(struct file *f, struct task *t, void *buf, size_t len,
 /* A signal that a character causes may end the process that owns the last
  * reference, hence the reference of its own. */
 static int64_t
-master_write(struct file *f, struct task *t, const void *buf, size_t len,
-             uint64_t *pos)
+pty_master_write(struct file *f, struct task *t, const void *buf, size_t len,
+                 uint64_t *pos)
 {
     CLEANUP(tty_putp) struct tty *tty = tty_get(f->obj);
     const uint8_t *p = buf;
@@ -148,7 +148,7 @@ master_write(struct file *f, struct task *t, const void *buf, size_t len,
 
 /* Writable means that an ordinary character would be accepted. */
 static short
-master_poll(struct file *f, struct poll_table *pt)
+pty_master_poll(struct file *f, struct poll_table *pt)
 {
     struct tty *tty = f->obj;
     short events = 0;
@@ -156,7 +156,7 @@ master_poll(struct file *f, struct poll_table *pt)
     poll_wait(pt, &tty->master_queue);
     if (tty->out_head != tty->out_tail)
         events |= POLLIN | POLLRDNORM;
-    if (slave_is_gone(tty))
+    if (pty_slave_is_gone(tty))
         events |= POLLHUP;
     if (ldisc_has_room(tty, 0))
         events |= POLLOUT | POLLWRNORM;
@@ -164,7 +164,7 @@ master_poll(struct file *f, struct poll_table *pt)
 }
 
 static int64_t
-master_ioctl(struct file *f, struct task *t, uint32_t cmd, uint32_t arg)
+pty_master_ioctl(struct file *f, struct task *t, uint32_t cmd, uint32_t arg)
 {
     CLEANUP(tty_putp) struct tty *tty = tty_get(f->obj);
 
@@ -172,7 +172,7 @@ master_ioctl(struct file *f, struct task *t, uint32_t cmd, uint32_t arg)
 }
 
 static void
-master_release(struct file *f)
+pty_master_release(struct file *f)
 {
     struct tty *tty = f->obj;
 
@@ -183,11 +183,11 @@ master_release(struct file *f)
 
 const struct file_ops tty_master_ops = {
     .kind = "ptmx",
-    .read = master_read,
-    .write = master_write,
-    .poll = master_poll,
-    .ioctl = master_ioctl,
-    .release = master_release,
+    .read = pty_master_read,
+    .write = pty_master_write,
+    .poll = pty_master_poll,
+    .ioctl = pty_master_ioctl,
+    .release = pty_master_release,
 };
 
 /* --- making pairs */

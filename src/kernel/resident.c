@@ -35,7 +35,7 @@ resident_set_state(struct task *t, const struct resident_state *s)
 /* The frozen program has the state of its task in a custom section. Another
  * version of the struct has another size, and is refused. */
 static int
-set_up(struct resident *r, struct program *p, const char *path)
+resident_set_up(struct resident *r, struct program *p, const char *path)
 {
     struct kernel *k = r->task->kernel;
     const char *const argv[] = {path, NULL}, *const envp[] = {NULL};
@@ -66,7 +66,7 @@ resident_new(struct kernel *k, OWN struct program *p, const char *path,
         res->task->is_host_child = true;
         res->task->pgid = res->task->pid;
         res->is_parked = res->is_dead = res->is_fresh = true;
-        r = set_up(res, p, path);
+        r = resident_set_up(res, p, path);
     }
     program_put(p);
     if (r < 0) {

@@ -9,7 +9,7 @@
 /* Spreads the seed over the four words of state, as its authors recommend: a
  * state of few bits would take long to become random. */
 static uint64_t
-splitmix(uint64_t *x)
+rng_splitmix(uint64_t *x)
 {
     uint64_t z = (*x += UINT64_C(0x9e3779b97f4a7c15));
 
@@ -19,7 +19,7 @@ splitmix(uint64_t *x)
 }
 
 static uint64_t
-rotl(uint64_t x, int k)
+rng_rotl(uint64_t x, int k)
 {
     return (x << k) | (x >> (64 - k));
 }
@@ -27,14 +27,14 @@ rotl(uint64_t x, int k)
 static uint64_t
 rng_next(struct rng *r)
 {
-    uint64_t *s = r->state, result = rotl(s[1] * 5, 7) * 9, t = s[1] << 17;
+    uint64_t *s = r->state, result = rng_rotl(s[1] * 5, 7) * 9, t = s[1] << 17;
 
     s[2] ^= s[0];
     s[3] ^= s[1];
     s[1] ^= s[2];
     s[0] ^= s[3];
     s[2] ^= t;
-    s[3] = rotl(s[3], 45);
+    s[3] = rng_rotl(s[3], 45);
     return result;
 }
 
@@ -46,7 +46,7 @@ rng_init(struct rng *r, const struct host_ops *host, bool is_seeded,
     r->is_seeded = is_seeded;
     r->left = 0;
     for (int i = 0; i < 4; i++)
-        r->state[i] = splitmix(&seed);
+        r->state[i] = rng_splitmix(&seed);
 }
 
 /* Most requests are for a few bytes: they share a call of the host. Bytes that

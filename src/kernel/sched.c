@@ -38,7 +38,7 @@ enum {
 /* Returns the queue that th belongs to: that of the current run, or the
  * background. */
 static struct list *
-queue_of(struct thread *th)
+sched_queue_of(struct thread *th)
 {
     struct kernel *k = th->kernel;
 
@@ -49,23 +49,23 @@ void
 sched_queue(struct thread *th)
 {
     if (list_is_empty(&th->run_link) && !th->is_stopped)
-        list_push_back(queue_of(th), &th->run_link);
+        list_push_back(sched_queue_of(th), &th->run_link);
 }
 
 void
 sched_queue_next(struct thread *th)
 {
     if (list_is_empty(&th->run_link) && !th->is_stopped)
-        list_push_front(queue_of(th), &th->run_link);
+        list_push_front(sched_queue_of(th), &th->run_link);
 }
 
 /* Queues th behind `at`, or at the end if too many were queued early in a
  * row. */
 static void
-queue_soon(struct thread *th, struct list *at)
+sched_queue_soon(struct thread *th, struct list *at)
 {
     struct kernel *k = th->kernel;
-    struct list *queue = queue_of(th);
+    struct list *queue = sched_queue_of(th);
 
     if (!list_is_empty(&th->run_link) || th->is_stopped)
         return;
@@ -80,7 +80,7 @@ queue_soon(struct thread *th, struct list *at)
 void
 sched_queue_front(struct thread *th)
 {
-    queue_soon(th, queue_of(th));
+    sched_queue_soon(th, sched_queue_of(th));
 }
 
 /* Keeps the order in which a shell starts the parts of a pipeline: each one is
@@ -91,7 +91,7 @@ sched_queue_started(struct thread *th)
     struct thread *before = th->kernel->started;
     bool is_behind = before && before->owner->run_tag == th->owner->run_tag;
 
-    queue_soon(th, is_behind ? &before->run_link : queue_of(th));
+    sched_queue_soon(th, is_behind ? &before->run_link : sched_queue_of(th));
     th->kernel->started = list_is_empty(&th->run_link) ? NULL : th;
 }
 
@@ -119,7 +119,7 @@ sched_remove(struct thread *th)
 }
 
 /* The thread may be the running one, whose machine cannot be freed inside its
- * own resume. on_left adds it to the list when that returns. */
+ * own resume. sched_on_left adds it to the list when that returns. */
 void
 sched_bury(struct thread *th)
 {
@@ -133,7 +133,7 @@ sched_bury(struct thread *th)
 /* The parent is notified only after the thread is gone: a wait4 that succeeds
  * then finds its memory released. */
 static void
-free_dead(struct kernel *k)
+sched_free_dead(struct kernel *k)
 {
     while (!list_is_empty(&k->dead_threads)) {
         struct thread *th =
@@ -152,7 +152,7 @@ free_dead(struct kernel *k)
 /* The old machine is freed first, so that both programs are never charged at
  * once. */
 static void
-restart_after_exec(struct thread *th)
+sched_restart_after_exec(struct thread *th)
 {
     struct kernel *k = th->kernel;
     struct program *p = program_get(th->owner->next_program);
@@ -170,10 +170,10 @@ restart_after_exec(struct thread *th)
 }
 
 static void
-on_left(struct thread *th)
+sched_on_left(struct thread *th)
 {
     if (th->leaving == LEAVE_EXEC)
-        restart_after_exec(th);
+        sched_restart_after_exec(th);
     else if (list_is_empty(&th->run_link)) /* else it is already dead */
         list_push_back(&th->kernel->dead_threads, &th->run_link);
 }
@@ -181,7 +181,7 @@ on_left(struct thread *th)
 /* A trap of a vfork child ends the parent too: they share the memory that the
  * program has just shown to be broken. */
 static void
-on_trap(struct thread *th, const struct machine_trap *trap)
+sched_on_trap(struct thread *th, const struct machine_trap *trap)
 {
     struct kernel *k = th->kernel;
     struct task *t = th->owner;
@@ -201,11 +201,11 @@ on_trap(struct thread *th, const struct machine_trap *trap)
  * has ended in between (leaving) is handled first, whatever the machine
  * reports. */
 static void
-on_event(struct thread *th, enum machine_event e,
-         const struct machine_trap *trap)
+sched_on_event(struct thread *th, enum machine_event e,
+               const struct machine_trap *trap)
 {
     if (th->leaving) {
-        on_left(th);
+        sched_on_left(th);
         return;
     }
     switch (e) {
@@ -230,7 +230,7 @@ on_event(struct thread *th, enum machine_event e,
         task_fork(th);
         break;
     case MACHINE_TRAPPED:
-        on_trap(th, trap);
+        sched_on_trap(th, trap);
         break;
     case MACHINE_NEXT:
         if (th->owner->resident && th->task == th->owner)
@@ -250,7 +250,7 @@ on_event(struct thread *th, enum machine_event e,
  * sys.next. In a deterministic sandbox it is measured whenever the thread stops
  * by itself, so that time has no influence. */
 static bool
-stack_is_due(struct thread *th, enum machine_event e, int64_t ran_ns)
+sched_stack_is_due(struct thread *th, enum machine_event e, int64_t ran_ns)
 {
     th->unseen_ns += ran_ns;
     if (th->leaving || e >= MACHINE_LEFT)
@@ -264,8 +264,8 @@ stack_is_due(struct thread *th, enum machine_event e, int64_t ran_ns)
 /* Charges the growth of the stack. Beyond the memory limit the thread ends with
  * SIGSEGV, as on Linux if the stack of a process cannot grow. */
 static enum machine_event
-look_at_stack(struct thread *th, enum machine_event e,
-              struct machine_trap *trap)
+sched_look_at_stack(struct thread *th, enum machine_event e,
+                    struct machine_trap *trap)
 {
     struct machine *m = th->machine;
 
@@ -281,7 +281,7 @@ look_at_stack(struct thread *th, enum machine_event e,
 #define AWAY_UNKNOWN INT64_MIN
 
 static void
-begin_slices(struct kernel *k)
+sched_begin_slices(struct kernel *k)
 {
     k->slice_start_ns = k->host->mono_ns();
     k->away_ns = AWAY_UNKNOWN;
@@ -298,7 +298,7 @@ begin_slices(struct kernel *k)
  * LONG_SLICE_NS, and the difference to the last reading limits the charge. The
  * first long slice has no earlier reading and counts in full. */
 static int64_t
-work_of(struct kernel *k, int64_t now, int64_t slice_ns)
+sched_work_of(struct kernel *k, int64_t now, int64_t slice_ns)
 {
     if (slice_ns < LONG_SLICE_NS)
         return slice_ns;
@@ -318,7 +318,7 @@ sched_account(struct kernel *k)
     int64_t now = k->host->mono_ns();
 
     if (k->running) {
-        int64_t ns = work_of(k, now, now - k->slice_start_ns);
+        int64_t ns = sched_work_of(k, now, now - k->slice_start_ns);
         COUNTER_ADD(k->cpu_ns, ns);
         if (!k->clock.is_virtual)
             k->running->owner->usage.cpu_ns += ns;
@@ -329,7 +329,7 @@ sched_account(struct kernel *k)
 /* Everything that a slice costs, and may cause, is settled before the next one:
  * processor time, timers of it, the stack, ended threads. */
 static void
-run_thread(struct kernel *k, struct thread *th)
+sched_run_thread(struct kernel *k, struct thread *th)
 {
     struct machine_trap trap = {0};
     int64_t start_ns = k->slice_start_ns;
@@ -342,10 +342,10 @@ run_thread(struct kernel *k, struct thread *th)
     th->owner->usage.switches++;
     timers_check_cpu(th->owner); /* may end it, as its own call would */
     k->running = NULL;
-    if (stack_is_due(th, e, k->slice_start_ns - start_ns))
-        e = look_at_stack(th, e, &trap);
-    on_event(th, e, &trap);
-    free_dead(k);
+    if (sched_stack_is_due(th, e, k->slice_start_ns - start_ns))
+        e = sched_look_at_stack(th, e, &trap);
+    sched_on_event(th, e, &trap);
+    sched_free_dead(k);
 }
 
 /* --- kicks */
@@ -370,7 +370,7 @@ kernel_poke(struct kernel *k)
 
 /* Converts a time of the kernel's clock to one of the host's. */
 static int64_t
-to_host_ns(const struct kernel *k, int64_t ns)
+sched_to_host_ns(const struct kernel *k, int64_t ns)
 {
     return __builtin_add_overflow(ns, k->clock.boot_ns, &ns) ? NS_NEVER : ns;
 }
@@ -379,7 +379,7 @@ to_host_ns(const struct kernel *k, int64_t ns)
  * runnable. A virtual clock jumps to the next timer instead, so that nobody has
  * to wait for it. */
 static void
-idle(struct kernel *k, int64_t deadline_ns)
+sched_idle(struct kernel *k, int64_t deadline_ns)
 {
     int64_t next = clock_next_ns(&k->clock);
 
@@ -387,14 +387,15 @@ idle(struct kernel *k, int64_t deadline_ns)
         clock_jump(&k->clock, next);
         return;
     }
-    host_watch_wait(k, to_host_ns(k, deadline_ns < next ? deadline_ns : next));
+    host_watch_wait(
+        k, sched_to_host_ns(k, deadline_ns < next ? deadline_ns : next));
 }
 
 /* Serves timers and host descriptors beside runnable threads, checks the limit
  * on CPU time, and frees a bounded part of what was removed. Returns true if
  * nothing is left to free. */
 static bool
-look_around(struct kernel *k)
+sched_look_around(struct kernel *k)
 {
     uint64_t cpu_ms = k->limits.max[LIMIT_cpu];
     uint64_t used_ms = (uint64_t)((k->cpu_ns - k->run_cpu_ns) / NS_PER_MS);
@@ -410,7 +411,7 @@ look_around(struct kernel *k)
 }
 
 static bool
-is_past(const struct kernel *k, int64_t deadline_ns)
+sched_is_past(const struct kernel *k, int64_t deadline_ns)
 {
     return deadline_ns != NS_NEVER &&
            k->host->mono_ns() - k->clock.boot_ns >= deadline_ns;
@@ -418,7 +419,7 @@ is_past(const struct kernel *k, int64_t deadline_ns)
 
 /* The flag is cleared before the call-back, so a kick during it is not lost. */
 static void
-take_kick(struct kernel *k)
+sched_take_kick(struct kernel *k)
 {
     if (!atomic_load_explicit(&k->kicked, memory_order_relaxed))
         return;
@@ -430,34 +431,34 @@ take_kick(struct kernel *k)
 /* The loop. `done` is checked before each slice. If nothing is runnable, the
  * kernel sleeps only after it has freed everything that was removed. */
 static int
-run_until(struct kernel *k, bool (*done)(void *arg), void *arg,
-          int64_t deadline_ns)
+sched_run_until(struct kernel *k, bool (*done)(void *arg), void *arg,
+                int64_t deadline_ns)
 {
     bool is_tidy = true;
 
-    free_dead(k);
-    begin_slices(k);
-    for (unsigned slice = 1; take_kick(k), !done(arg); slice++) {
+    sched_free_dead(k);
+    sched_begin_slices(k);
+    for (unsigned slice = 1; sched_take_kick(k), !done(arg); slice++) {
         struct thread *next = sched_next(k, slice);
         if (!next || slice % SLICES_PER_LOOK == 0 ||
             k->slice_start_ns - k->look_ns > NS_PER_MS) {
             k->look_ns = k->slice_start_ns;
-            is_tidy = look_around(k);
-            free_dead(k);
-            if (is_past(k, deadline_ns))
+            is_tidy = sched_look_around(k);
+            sched_free_dead(k);
+            if (sched_is_past(k, deadline_ns))
                 return -ETIMEDOUT;
             next = sched_next(k, slice);
         }
         if (next) {
-            run_thread(k, next);
+            sched_run_thread(k, next);
             continue;
         }
         if (done(arg))
             break;
         /* The pending requests may have ended or woken a thread. */
         if (is_tidy && !kernel_has_work(k))
-            idle(k, deadline_ns);
-        begin_slices(k);
+            sched_idle(k, deadline_ns);
+        sched_begin_slices(k);
     }
     return 0;
 }
@@ -470,7 +471,7 @@ kernel_run(struct kernel *k, bool (*done)(void *arg), void *arg,
 {
     if (deadline_ns != NS_NEVER)
         k->deadline_ns = k->clock.boot_ns + deadline_ns;
-    int r = run_until(k, done, arg, deadline_ns);
+    int r = sched_run_until(k, done, arg, deadline_ns);
     k->deadline_ns = 0;
     (void)mount_tidy_all(&k->vfs, SIZE_MAX);
     return r;
@@ -485,7 +486,7 @@ struct step {
 };
 
 static bool
-is_stepped(void *arg)
+sched_is_stepped(void *arg)
 {
     struct step *s = arg;
 
@@ -497,8 +498,8 @@ kernel_step(struct kernel *k, bool (*done)(void *arg), void *arg)
 {
     struct step s = {k, done, arg};
 
-    (void)look_around(k);
-    (void)run_until(k, is_stepped, &s, NS_NEVER);
+    (void)sched_look_around(k);
+    (void)sched_run_until(k, sched_is_stepped, &s, NS_NEVER);
     (void)mount_tidy_all(&k->vfs, SIZE_MAX);
 }
 
@@ -513,5 +514,5 @@ kernel_has_work(const struct kernel *k)
 int64_t
 kernel_next_ns(const struct kernel *k)
 {
-    return to_host_ns(k, clock_next_ns(&k->clock));
+    return sched_to_host_ns(k, clock_next_ns(&k->clock));
 }

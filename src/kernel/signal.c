@@ -42,7 +42,7 @@ signals_init(struct signals *s)
 
 /* Removes all signals of a set, queued and pending. */
 static void
-queue_drop(struct signals *s, struct kernel *k, uint64_t set)
+signal_queue_drop(struct signals *s, struct kernel *k, uint64_t set)
 {
     LIST_FOR_EACH_SAFE(it, &s->queue) {
         struct sigqueue *q = CONTAINER_OF(it, struct sigqueue, link);
@@ -57,7 +57,7 @@ queue_drop(struct signals *s, struct kernel *k, uint64_t set)
 
 /* Drops signals of POSIX timers, which end with their program. */
 static void
-queue_drop_timers(struct signals *s, struct kernel *k)
+signal_queue_drop_timers(struct signals *s, struct kernel *k)
 {
     uint64_t dropped = 0, kept = 0;
 
@@ -78,7 +78,7 @@ queue_drop_timers(struct signals *s, struct kernel *k)
 void
 signals_fini(struct signals *s, struct kernel *k)
 {
-    queue_drop(s, k, ~UINT64_C(0));
+    signal_queue_drop(s, k, ~UINT64_C(0));
     while (!list_is_empty(&s->watchers))
         list_remove(s->watchers.next);
 }
@@ -97,7 +97,7 @@ signals_copy(struct signals *to, const struct signals *from)
 void
 signals_drop(struct task *t)
 {
-    queue_drop(&t->sig, t->kernel, ~SIG_BIT(SIGCHLD));
+    signal_queue_drop(&t->sig, t->kernel, ~SIG_BIT(SIGCHLD));
 }
 
 /* Handlers are addresses in the old program; ignored signals stay ignored. */
@@ -106,7 +106,7 @@ signals_exec(struct task *t)
 {
     struct signals *s = &t->sig;
 
-    queue_drop_timers(s, t->kernel);
+    signal_queue_drop_timers(s, t->kernel);
     for (int sig = 1; sig <= NSIG_MAX; sig++) {
         bool ignored = s->action[sig].handler == GUEST_SIG_IGN;
         s->action[sig] = (struct sigaction_k){0};
@@ -130,7 +130,7 @@ signal_is_ignored(const struct task *t, int sig)
 }
 
 static bool
-has_handler(const struct task *t, int sig)
+signal_has_handler(const struct task *t, int sig)
 {
     return t->sig.action[sig].handler > GUEST_SIG_IGN;
 }
@@ -139,7 +139,7 @@ has_handler(const struct task *t, int sig)
  * is not ignored. Stop signals of the terminal do not stop an orphaned group:
  * nobody could continue it. */
 static void
-act_by_default(struct task *t, int sig)
+signal_act_by_default(struct task *t, int sig)
 {
     if (!(STOPS & SIG_BIT(sig))) {
         task_exit(t, sig);
@@ -202,7 +202,7 @@ signal_enqueue(struct task *t, const struct siginfo_k *info)
 /* Several signalfds may watch the task; the first one that is read gets the
  * signal. */
 static void
-tell_watchers(struct task *t, int sig)
+signal_tell_watchers(struct task *t, int sig)
 {
     LIST_FOR_EACH_SAFE(it, &t->sig.watchers) {
         struct sigwatch *w = CONTAINER_OF(it, struct sigwatch, link);
@@ -214,12 +214,12 @@ tell_watchers(struct task *t, int sig)
  * other, delivered or not. Signals that arrived while the task was stopped act
  * when it continues. */
 static void
-before_send(struct task *t, int sig)
+signal_before_send(struct task *t, int sig)
 {
     if (STOPS & SIG_BIT(sig))
-        queue_drop(&t->sig, t->kernel, SIG_BIT(SIGCONT));
+        signal_queue_drop(&t->sig, t->kernel, SIG_BIT(SIGCONT));
     if (sig == SIGCONT)
-        queue_drop(&t->sig, t->kernel, STOPS);
+        signal_queue_drop(&t->sig, t->kernel, STOPS);
     if (!t->is_stopped || (sig != SIGCONT && sig != SIGKILL))
         return;
     task_continue(t);
@@ -230,9 +230,9 @@ before_send(struct task *t, int sig)
 /* Returns true if a default action may be performed now. A stopped task dies
  * only by SIGKILL, and sigwait takes a signal before its action. */
 static bool
-acts_now(const struct task *t, int sig)
+signal_acts_now(const struct task *t, int sig)
 {
-    return !has_handler(t, sig) && !(t->sig.wait_set & SIG_BIT(sig)) &&
+    return !signal_has_handler(t, sig) && !(t->sig.wait_set & SIG_BIT(sig)) &&
            (!t->is_stopped || STOPS & SIG_BIT(sig));
 }
 
@@ -246,20 +246,20 @@ signal_send(struct task *t, const struct siginfo_k *info)
 
     if (task_is_over(t) || (!t->thread && !t->resident))
         return 0;
-    before_send(t, sig);
+    signal_before_send(t, sig);
     if (task_is_over(t))
         return 0;
     if (!blocked && signal_is_ignored(t, sig) &&
         !(t->sig.wait_set & SIG_BIT(sig)))
         return 0;
-    if (!blocked && acts_now(t, sig)) {
-        act_by_default(t, sig);
+    if (!blocked && signal_acts_now(t, sig)) {
+        signal_act_by_default(t, sig);
         return 0;
     }
     int r = signal_enqueue(t, info);
     if (r < 0)
         return r;
-    tell_watchers(t, sig);
+    signal_tell_watchers(t, sig);
     signal_update_word(t);
     if (t->thread && t->thread->task == t &&
         (!blocked || t->sig.wait_set & SIG_BIT(sig)))
@@ -320,11 +320,11 @@ signals_act(struct task *t)
 
     for (; due && !task_is_over(t); due &= due - 1) {
         int sig = __builtin_ctzll(due) + 1;
-        if (has_handler(t, sig))
+        if (signal_has_handler(t, sig))
             continue;
-        queue_drop(s, t->kernel, SIG_BIT(sig));
+        signal_queue_drop(s, t->kernel, SIG_BIT(sig));
         if (!signal_is_ignored(t, sig))
-            act_by_default(t, sig);
+            signal_act_by_default(t, sig);
     }
     if (!t->is_zombie)
         signal_update_word(t);
@@ -356,7 +356,7 @@ void
 signal_forget_ignored(struct task *t, int sig)
 {
     if (signal_is_ignored(t, sig))
-        queue_drop(&t->sig, t->kernel, SIG_BIT(sig));
+        signal_queue_drop(&t->sig, t->kernel, SIG_BIT(sig));
     signals_act(t);
 }
 
@@ -491,7 +491,8 @@ thread_signext(struct thread *th, gaddr at)
     if (act->flags & GSA_RESETHAND)
         *act = (struct sigaction_k){0};
     if (copy_to_guest(t, at, &g, sizeof g) < 0) {
-        act_by_default(t, SIGSEGV); /* no space on its stack, as on Linux */
+        signal_act_by_default(t,
+                              SIGSEGV); /* no space on its stack, as on Linux */
         return 0;
     }
     signals_set_mask(t, mask);

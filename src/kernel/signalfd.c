@@ -51,7 +51,7 @@ signalfd_watch_free(struct signalfd *sf, OWN struct signalfd_watch *w)
 
 /* Frees the watches of tasks that are gone. Returns true if t has one. */
 static bool
-watches_tidy(struct signalfd *sf, const struct task *t)
+signalfd_watches_tidy(struct signalfd *sf, const struct task *t)
 {
     struct signalfd_watch **at = &sf->watches;
     bool found = false;
@@ -71,11 +71,11 @@ watches_tidy(struct signalfd *sf, const struct task *t)
 
 /* A task is watched once by each file, and from its first waiting poll on. */
 static int
-watch_task(struct signalfd *sf, struct task *t)
+signalfd_watch_task(struct signalfd *sf, struct task *t)
 {
     struct limits *l = &sf->kernel->limits;
 
-    if (watches_tidy(sf, t))
+    if (signalfd_watches_tidy(sf, t))
         return 0;
     if (!limits_charge(l, LIMIT_memory, sizeof(struct signalfd_watch)))
         return -ENOMEM;
@@ -101,7 +101,7 @@ signalfd_put32(uint8_t *out, size_t at, uint32_t v)
 
 /* Fills a struct signalfd_siginfo, by the offsets of its members. */
 static void
-fill_info(const struct siginfo_k *si, uint8_t out[INFO_BYTES])
+signalfd_fill_info(const struct siginfo_k *si, uint8_t out[INFO_BYTES])
 {
     uint64_t value = si->value;
     uint64_t utime = (uint64_t)si->utime_ms / 10;
@@ -141,7 +141,7 @@ signalfd_read(struct file *f, struct task *t, void *buf, size_t len,
     for (; n + INFO_BYTES <= len; n += INFO_BYTES) {
         if (!signal_take(t, sf->set, &si))
             break;
-        fill_info(&si, (uint8_t *)buf + n);
+        signalfd_fill_info(&si, (uint8_t *)buf + n);
     }
     return n ? (int64_t)n : -EAGAIN;
 }
@@ -159,7 +159,7 @@ signalfd_poll(struct file *f, struct poll_table *pt)
         return 0;
     /* Out of memory: the signal is found at the next look. */
     if (pt && pt->add)
-        (void)watch_task(sf, th->task);
+        (void)signalfd_watch_task(sf, th->task);
     return th->task->sig.pending & sf->set ? POLLIN | POLLRDNORM : 0;
 }
 
@@ -186,7 +186,7 @@ static const struct file_ops signalfd_ops = {
 
 /* SIGKILL and SIGSTOP can never be read. */
 static uint64_t
-takeable(uint64_t set)
+signalfd_takeable(uint64_t set)
 {
     return set & ~(SIG_BIT(SIGKILL) | SIG_BIT(SIGSTOP));
 }
@@ -199,7 +199,7 @@ signalfd_new(struct task *t, uint64_t set, uint32_t flags,
 
     if (!sf)
         return -ENOMEM;
-    *sf = (struct signalfd){.kernel = t->kernel, .set = takeable(set)};
+    *sf = (struct signalfd){.kernel = t->kernel, .set = signalfd_takeable(set)};
     waitq_init(&sf->arrived);
     return file_new(&t->kernel->vfs, &signalfd_ops, sf, O_RDWR | flags, ret);
 }
@@ -212,7 +212,7 @@ signalfd_set(struct file *f, uint64_t set)
 
     if (f->ops != &signalfd_ops)
         return -EINVAL;
-    sf->set = takeable(set);
+    sf->set = signalfd_takeable(set);
     waitq_wake(&sf->arrived);
     return 0;
 }

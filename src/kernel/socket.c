@@ -30,7 +30,7 @@ socket_is_inet(const struct socket *s)
 
 /* Raw sockets need rights that no user of a sandbox has. */
 static int
-check_inet(int type, int *protocol)
+socket_check_inet(int type, int *protocol)
 {
     int usual = type == SOCK_STREAM ? IPPROTO_TCP : IPPROTO_UDP;
 
@@ -45,7 +45,7 @@ check_inet(int type, int *protocol)
 }
 
 static int
-check_unix(int *type, int protocol)
+socket_check_unix(int *type, int protocol)
 {
     if (protocol && protocol != PF_UNIX)
         return -EPROTONOSUPPORT;
@@ -57,13 +57,13 @@ check_unix(int *type, int protocol)
 }
 
 static int
-check_kind(int domain, int *type, int *protocol)
+socket_check_kind(int domain, int *type, int *protocol)
 {
     if (domain == AF_INET || domain == AF_INET6)
-        return check_inet(*type, protocol);
+        return socket_check_inet(*type, protocol);
     if (domain != AF_UNIX)
         return -EAFNOSUPPORT;
-    int r = check_unix(type, *protocol);
+    int r = socket_check_unix(type, *protocol);
     *protocol = 0;
     return r;
 }
@@ -93,7 +93,7 @@ int
 socket_new(struct kernel *k, int domain, int type, int protocol,
            OWN struct socket **ret)
 {
-    int r = check_kind(domain, &type, &protocol);
+    int r = socket_check_kind(domain, &type, &protocol);
 
     if (r < 0)
         return r;
@@ -147,7 +147,7 @@ socket_leave_peer(struct socket *s)
 /* True if closing s resets its connection: it leaves data unread, or it is a
  * TCP socket that was configured so (SO_LINGER). */
 static bool
-is_reset(const struct socket *s)
+socket_is_reset(const struct socket *s)
 {
     if (!list_is_empty(&s->queue))
         return true;
@@ -158,7 +158,7 @@ is_reset(const struct socket *s)
  * also reports an error. A datagram socket only loses its default
  * destination. */
 static void
-lose_peer(struct socket *p, bool resets)
+socket_lose_peer(struct socket *p, bool resets)
 {
     socket_leave_peer(p);
     if (p->type != SOCK_DGRAM) {
@@ -178,12 +178,12 @@ socket_free(OWN struct socket *s)
 {
     if (!s)
         return;
-    bool resets = is_reset(s);
+    bool resets = socket_is_reset(s);
     socket_listen_end(s);
     socket_leave_peer(s);
     while (!list_is_empty(&s->peers))
-        lose_peer(CONTAINER_OF(s->peers.next, struct socket, peer_link),
-                  resets);
+        socket_lose_peer(CONTAINER_OF(s->peers.next, struct socket, peer_link),
+                         resets);
     s->family->unbind(s);
     list_remove(&s->listen_link);
     socket_drop_queue(s);
@@ -211,7 +211,7 @@ socket_take_error(struct socket *s)
 /* Sets the deadline of the socket's own time limit before io.c waits. Such a
  * call is not restarted after a signal, as on Linux. */
 static void
-limit_wait(struct task *t, int64_t timeout_ns)
+socket_limit_wait(struct task *t, int64_t timeout_ns)
 {
     if (!timeout_ns)
         return;
@@ -233,7 +233,7 @@ socket_file_read(struct file *f, struct task *t, void *buf, size_t len,
     int64_t r = socket_recv(s, t, &m);
     scm_fini(&m.scm);
     if (r == -EAGAIN)
-        limit_wait(t, s->rcvtimeo_ns);
+        socket_limit_wait(t, s->rcvtimeo_ns);
     return r;
 }
 
@@ -251,13 +251,13 @@ socket_file_write(struct file *f, struct task *t, const void *buf, size_t len,
     m.scm.cred = s->cred;
     int64_t r = socket_send(s, t, &m);
     if (r == -EAGAIN)
-        limit_wait(t, s->sndtimeo_ns);
+        socket_limit_wait(t, s->sndtimeo_ns);
     return r;
 }
 
 /* An unconnected stream polls as hung up and writable, as on Linux. */
 static short
-poll_connection(struct socket *s)
+socket_poll_connection(struct socket *s)
 {
     short events = 0;
 
@@ -286,7 +286,7 @@ socket_poll(struct file *f, struct poll_table *pt)
     if (s->state == SOCK_LISTENING)
         return events;
     if (s->type != SOCK_DGRAM)
-        events |= poll_connection(s);
+        events |= socket_poll_connection(s);
     if (s->error)
         events |= POLLIN | POLLRDNORM;
     if (socket_has_room(s))

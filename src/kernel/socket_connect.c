@@ -36,8 +36,8 @@ socket_listen(struct socket *s, struct task *t, int backlog)
 /* Creates the other end of s, which `listener` will accept. It inherits the
  * options of the listener, as on Linux. */
 static int
-server_end_new(struct socket *s, struct socket *listener,
-               OWN struct socket **ret)
+socket_connect_server_end_new(struct socket *s, struct socket *listener,
+                              OWN struct socket **ret)
 {
     struct socket *c;
 
@@ -67,11 +67,11 @@ server_end_new(struct socket *s, struct socket *listener,
 /* Joins s with a new socket that waits to be accepted. The client is connected
  * at once. */
 static int
-establish(struct socket *s, struct socket *listener)
+socket_connect_establish(struct socket *s, struct socket *listener)
 {
     struct socket *c;
 
-    int r = server_end_new(s, listener, &c);
+    int r = socket_connect_server_end_new(s, listener, &c);
     if (r < 0)
         return r;
     s->peer_cred = listener->cred;
@@ -95,7 +95,7 @@ socket_connect_is_full(const struct socket *listener)
 /* Connects the first socket that waits for a slot, after a connection was
  * accepted. */
 static void
-admit_stalled(struct socket *listener)
+socket_connect_admit_stalled(struct socket *listener)
 {
     waitq_wake(&listener->room);
     if (list_is_empty(&listener->stalled) || socket_connect_is_full(listener))
@@ -103,7 +103,7 @@ admit_stalled(struct socket *listener)
     struct socket *s =
         CONTAINER_OF(listener->stalled.next, struct socket, listen_link);
     list_remove(&s->listen_link);
-    int r = establish(s, listener);
+    int r = socket_connect_establish(s, listener);
     if (r < 0) {
         s->state = SOCK_IDLE;
         s->error = -r;
@@ -113,7 +113,7 @@ admit_stalled(struct socket *listener)
 
 /* A datagram socket only gets a default destination. AF_UNSPEC removes it. */
 static int
-connect_dgram(struct socket *s, struct task *t, struct sock_addr *addr)
+socket_connect_dgram(struct socket *s, struct task *t, struct sock_addr *addr)
 {
     struct socket *to = NULL;
 
@@ -141,7 +141,7 @@ connect_dgram(struct socket *s, struct task *t, struct sock_addr *addr)
 
 /* Returns the result of a second connect on the same socket. */
 static int
-connect_again(struct socket *s)
+socket_connect_again(struct socket *s)
 {
     if (s->was_async && s->state == SOCK_CONNECTED) {
         s->was_async = false;
@@ -157,7 +157,7 @@ connect_again(struct socket *s)
 /* Turns the outcome of a non-blocking TCP connect into -EINPROGRESS: the
  * program polls and reads SO_ERROR. */
 static int
-connect_async(struct socket *s, struct socket *listener, int r)
+socket_connect_async(struct socket *s, struct socket *listener, int r)
 {
     s->was_async = true;
     if (r == -EAGAIN) {
@@ -174,8 +174,8 @@ connect_async(struct socket *s, struct socket *listener, int r)
 /* Binds s if it has no name, and connects it to the listener, if `found` is 0.
  * A name that was given for a refused connection is released again. */
 static int
-connect_found(struct socket *s, const struct sock_addr *addr,
-              struct socket *listener, int found)
+socket_connect_found(struct socket *s, const struct sock_addr *addr,
+                     struct socket *listener, int found)
 {
     int r = socket_is_inet(s) ? s->family->autobind(s) : 0;
 
@@ -188,7 +188,9 @@ connect_found(struct socket *s, const struct sock_addr *addr,
     }
     s->remote = *addr;
     s->family->connected(s);
-    return socket_connect_is_full(listener) ? -EAGAIN : establish(s, listener);
+    return socket_connect_is_full(listener)
+               ? -EAGAIN
+               : socket_connect_establish(s, listener);
 }
 
 /* Unix sockets report every error at once; TCP reports a refused connection
@@ -200,9 +202,9 @@ socket_connect(struct socket *s, struct task *t, bool may_wait,
     struct socket *listener = NULL;
 
     if (s->type == SOCK_DGRAM)
-        return connect_dgram(s, t, addr);
+        return socket_connect_dgram(s, t, addr);
     if (s->state != SOCK_IDLE)
-        return connect_again(s);
+        return socket_connect_again(s);
     int r = socket_take_error(s);
     if (r < 0)
         return r;
@@ -212,10 +214,10 @@ socket_connect(struct socket *s, struct task *t, bool may_wait,
         r = -ECONNREFUSED;
     if (r < 0 && (r != -ECONNREFUSED || !socket_is_inet(s)))
         return r;
-    r = connect_found(s, addr, listener, r);
+    r = socket_connect_found(s, addr, listener, r);
     bool is_outcome = r == 0 || r == -EAGAIN || r == -ECONNREFUSED;
     if (!may_wait && socket_is_inet(s) && is_outcome)
-        return connect_async(s, listener, r);
+        return socket_connect_async(s, listener, r);
     if (r == -EAGAIN)
         *ret_wait = &listener->room;
     return r;
@@ -239,7 +241,7 @@ socket_accept(struct socket *s, OWN struct socket **ret)
     list_remove(&c->listen_link);
     c->listener = NULL;
     s->n_pending--;
-    admit_stalled(s);
+    socket_connect_admit_stalled(s);
     *ret = c;
     return 0;
 }

@@ -47,7 +47,7 @@ socket_has_room(const struct socket *s)
 
 /* Wakes sockets that wait for space, after the queue of s became shorter. */
 static void
-wake_senders(struct socket *s)
+socket_io_wake_senders(struct socket *s)
 {
     waitq_wake(&s->room);
     LIST_FOR_EACH(it, &s->peers) {
@@ -70,7 +70,7 @@ socket_io_enqueue(struct socket *to, OWN struct packet *p)
 
 /* The cost is released before the packet, whose files may be anything. */
 static void
-dequeue(struct socket *s, struct packet *p)
+socket_io_dequeue(struct socket *s, struct packet *p)
 {
     s->queued -= packet_cost(p);
     packet_free(p);
@@ -80,7 +80,7 @@ void
 socket_drop_queue(struct socket *s)
 {
     while (!list_is_empty(&s->queue))
-        dequeue(s, CONTAINER_OF(s->queue.next, struct packet, link));
+        socket_io_dequeue(s, CONTAINER_OF(s->queue.next, struct packet, link));
 }
 
 /* A stream counts all bytes, a datagram socket those of the next message. */
@@ -100,7 +100,7 @@ socket_readable(const struct socket *s)
 /* --- sending */
 
 static bool
-is_same_cred(const struct sock_cred *a, const struct sock_cred *b)
+socket_io_is_same_cred(const struct sock_cred *a, const struct sock_cred *b)
 {
     return a->pid == b->pid && a->uid == b->uid && a->gid == b->gid;
 }
@@ -127,12 +127,12 @@ packet_for(struct socket *to, struct sock_msg *m, size_t len,
 /* Adds bytes to the last packet of the queue, if they may join it: packets with
  * files or of another sender must stay apart, because a read reports these. */
 static size_t
-fill_last(struct socket *to, struct sock_msg *m, size_t len)
+socket_io_fill_last(struct socket *to, struct sock_msg *m, size_t len)
 {
     if (list_is_empty(&to->queue) || m->scm.n_files)
         return 0;
     struct packet *p = CONTAINER_OF(to->queue.prev, struct packet, link);
-    if (p->scm.n_files || !is_same_cred(&p->scm.cred, &m->scm.cred))
+    if (p->scm.n_files || !socket_io_is_same_cred(&p->scm.cred, &m->scm.cred))
         return 0;
     size_t n = socket_io_min_size(len, p->cap - p->end);
     iov_copy_from(&m->data, p->data + p->end, n);
@@ -143,7 +143,7 @@ fill_last(struct socket *to, struct sock_msg *m, size_t len)
 /* Small packets are allocated with space for more bytes; large ones have one
  * size, and are reused. */
 static int64_t
-add_packet(struct socket *to, struct sock_msg *m, size_t len)
+socket_io_add_packet(struct socket *to, struct sock_msg *m, size_t len)
 {
     struct packet *p;
 
@@ -163,13 +163,13 @@ add_packet(struct socket *to, struct sock_msg *m, size_t len)
 /* The limit is checked before a packet and not within one, so a queue may
  * exceed it by one packet. */
 static int64_t
-fill_stream(struct socket *s, struct socket *to, struct sock_msg *m)
+socket_io_fill_stream(struct socket *s, struct socket *to, struct sock_msg *m)
 {
     size_t limit = socket_io_limit_of(s, to);
-    size_t sent = fill_last(to, m, m->len);
+    size_t sent = socket_io_fill_last(to, m, m->len);
 
     while (sent < m->len && to->queued < limit) {
-        int64_t n = add_packet(to, m, m->len - sent);
+        int64_t n = socket_io_add_packet(to, m, m->len - sent);
         if (n < 0)
             return sent ? (int64_t)sent : n;
         sent += (size_t)n;
@@ -185,7 +185,7 @@ fill_stream(struct socket *s, struct socket *to, struct sock_msg *m)
 /* Returns 0 if a connection may be written to. An error of a TCP socket is
  * reported once, before anything else. */
 static int
-check_connected(struct socket *s)
+socket_io_check_connected(struct socket *s)
 {
     if (s->error && socket_is_inet(s))
         return socket_take_error(s);
@@ -201,9 +201,9 @@ check_connected(struct socket *s)
 /* Without a peer, TCP still accepts one write, and fails from the next one
  * on. */
 static int64_t
-send_stream(struct socket *s, struct sock_msg *m)
+socket_io_send_stream(struct socket *s, struct sock_msg *m)
 {
-    int r = check_connected(s);
+    int r = socket_io_check_connected(s);
 
     if (r < 0)
         return r;
@@ -215,13 +215,13 @@ send_stream(struct socket *s, struct sock_msg *m)
         s->error = EPIPE;
         return (int64_t)m->len;
     }
-    return m->len ? fill_stream(s, s->peer, m) : 0;
+    return m->len ? socket_io_fill_stream(s, s->peer, m) : 0;
 }
 
 /* Sends one packet to `to`, whole. -EAGAIN if its queue is full; an empty queue
  * accepts a packet of any size, so that no message waits for ever. */
 static int64_t
-send_packet(struct socket *s, struct socket *to, struct sock_msg *m)
+socket_io_send_packet(struct socket *s, struct socket *to, struct sock_msg *m)
 {
     size_t cost = sizeof(struct packet) + m->len;
     struct packet *p;
@@ -246,9 +246,9 @@ send_packet(struct socket *s, struct socket *to, struct sock_msg *m)
 
 /* A record is bounded by the send buffer, so that it can ever be sent. */
 static int64_t
-send_record(struct socket *s, struct sock_msg *m)
+socket_io_send_record(struct socket *s, struct sock_msg *m)
 {
-    int r = check_connected(s);
+    int r = socket_io_check_connected(s);
 
     if (r < 0)
         return r;
@@ -256,12 +256,12 @@ send_record(struct socket *s, struct sock_msg *m)
         return -EISCONN;
     if (m->len > s->sndbuf)
         return -EMSGSIZE;
-    return send_packet(s, s->peer, m);
+    return socket_io_send_packet(s, s->peer, m);
 }
 
 /* A receiver that is connected to somebody else refuses the message. */
 static int64_t
-send_unix_dgram(struct socket *s, struct task *t, struct sock_msg *m)
+socket_io_send_unix_dgram(struct socket *s, struct task *t, struct sock_msg *m)
 {
     struct socket *to = s->peer;
 
@@ -281,13 +281,13 @@ send_unix_dgram(struct socket *s, struct task *t, struct sock_msg *m)
         return -EPERM;
     if (to->shut & SHUT_BIT_RD)
         return -EPIPE;
-    return send_packet(s, to, m);
+    return socket_io_send_packet(s, to, m);
 }
 
 /* Sends a datagram. One without a receiver, or for a full queue, is lost as in
  * a network; a connected socket gets ECONNREFUSED with its next call. */
 static int64_t
-send_udp(struct socket *s, struct task *t, struct sock_msg *m)
+socket_io_send_udp(struct socket *s, struct task *t, struct sock_msg *m)
 {
     bool has_name = m->name.len;
     struct sock_addr *addr = has_name ? &m->name : &s->remote;
@@ -312,7 +312,7 @@ send_udp(struct socket *s, struct task *t, struct sock_msg *m)
         waitq_wake(&s->events);
         return (int64_t)m->len;
     }
-    int64_t n = send_packet(s, to, m);
+    int64_t n = socket_io_send_packet(s, to, m);
     return n == -EAGAIN ? (int64_t)m->len : n;
 }
 
@@ -324,10 +324,11 @@ socket_send(struct socket *s, struct task *t, struct sock_msg *m)
     if (m->flags & MSG_OOB)
         return -EOPNOTSUPP;
     if (socket_is_stream(s))
-        return send_stream(s, m);
+        return socket_io_send_stream(s, m);
     if (s->type == SOCK_SEQPACKET)
-        return send_record(s, m);
-    return socket_is_inet(s) ? send_udp(s, t, m) : send_unix_dgram(s, t, m);
+        return socket_io_send_record(s, m);
+    return socket_is_inet(s) ? socket_io_send_udp(s, t, m)
+                             : socket_io_send_unix_dgram(s, t, m);
 }
 
 /* --- receiving */
@@ -335,7 +336,7 @@ socket_send(struct socket *s, struct task *t, struct sock_msg *m)
 /* Moves the ancillary data of p to m; MSG_PEEK gets copies of the
  * references. */
 static int
-take_scm(struct packet *p, struct sock_msg *m)
+socket_io_take_scm(struct packet *p, struct sock_msg *m)
 {
     size_t n = p->scm.n_files;
 
@@ -360,27 +361,27 @@ take_scm(struct packet *p, struct sock_msg *m)
 
 /* Returns true if bytes of p can follow others in one read. */
 static bool
-may_join(const struct socket *s, const struct packet *p,
-         const struct sock_msg *m)
+socket_io_may_join(const struct socket *s, const struct packet *p,
+                   const struct sock_msg *m)
 {
     if (m->scm.n_files || p->scm.n_files)
         return false;
-    return !s->passcred || is_same_cred(&p->scm.cred, &m->scm.cred);
+    return !s->passcred || socket_io_is_same_cred(&p->scm.cred, &m->scm.cred);
 }
 
 /* One read takes bytes of several packets, up to the next one with files or
  * another sender. */
 static int64_t
-take_stream(struct socket *s, struct sock_msg *m)
+socket_io_take_stream(struct socket *s, struct sock_msg *m)
 {
     bool peeks = m->flags & MSG_PEEK;
     size_t got = 0;
 
     LIST_FOR_EACH_SAFE(it, &s->queue) {
         struct packet *p = CONTAINER_OF(it, struct packet, link);
-        if (got == m->len || (got && !may_join(s, p, m)))
+        if (got == m->len || (got && !socket_io_may_join(s, p, m)))
             break;
-        int r = got ? 0 : take_scm(p, m);
+        int r = got ? 0 : socket_io_take_scm(p, m);
         if (r < 0)
             return r;
         size_t n = socket_io_min_size(m->len - got, packet_len(p));
@@ -391,10 +392,10 @@ take_stream(struct socket *s, struct sock_msg *m)
             continue;
         p->start += n;
         if (!packet_len(p))
-            dequeue(s, p);
+            socket_io_dequeue(s, p);
     }
     if (!peeks)
-        wake_senders(s);
+        socket_io_wake_senders(s);
     return (int64_t)got;
 }
 
@@ -405,7 +406,7 @@ socket_io_take_packet(struct socket *s, struct sock_msg *m)
     struct packet *p = CONTAINER_OF(s->queue.next, struct packet, link);
     size_t len = packet_len(p), n = socket_io_min_size(len, m->len);
 
-    int r = take_scm(p, m);
+    int r = socket_io_take_scm(p, m);
     if (r < 0)
         return r;
     iov_copy_to(&m->data, p->data, n);
@@ -413,15 +414,15 @@ socket_io_take_packet(struct socket *s, struct sock_msg *m)
     if (n < len)
         m->out_flags |= MSG_TRUNC;
     if (!(m->flags & MSG_PEEK)) {
-        dequeue(s, p);
-        wake_senders(s);
+        socket_io_dequeue(s, p);
+        socket_io_wake_senders(s);
     }
     return m->flags & MSG_TRUNC ? (int64_t)len : (int64_t)n;
 }
 
 /* Returns the result of a read from an empty queue. */
 static int
-why_empty(struct socket *s)
+socket_io_why_empty(struct socket *s)
 {
     bool is_dgram = s->type == SOCK_DGRAM;
 
@@ -445,7 +446,7 @@ socket_recv(struct socket *s, struct task *t, struct sock_msg *m)
     if (m->flags & MSG_OOB)
         return socket_is_inet(s) ? -EINVAL : -EOPNOTSUPP;
     if (list_is_empty(&s->queue))
-        return why_empty(s);
-    return socket_is_stream(s) ? take_stream(s, m)
+        return socket_io_why_empty(s);
+    return socket_is_stream(s) ? socket_io_take_stream(s, m)
                                : socket_io_take_packet(s, m);
 }

@@ -33,7 +33,7 @@ struct optval {
 
 /* Returns the member behind a flag, or NULL for other options. */
 static bool *
-flag_of(struct socket *s, int level, int name)
+socket_opt_flag_of(struct socket *s, int level, int name)
 {
     if (level == IPPROTO_TCP)
         return name == TCP_NODELAY ? &s->nodelay : NULL;
@@ -108,7 +108,7 @@ fixed_of(const struct socket *s, int level, int name)
 
 /* `unknown` is what Linux says to a level that is not one of the socket's. */
 static int
-check_level(const struct socket *s, int level, int unknown)
+socket_opt_check_level(const struct socket *s, int level, int unknown)
 {
     if (level == SOL_SOCKET)
         return 0;
@@ -124,7 +124,7 @@ check_level(const struct socket *s, int level, int unknown)
 
 /* Programs compiled with 32-bit times use the old numbers. */
 static bool
-is_timeout(int level, int name)
+socket_opt_is_timeout(int level, int name)
 {
     return level == SOL_SOCKET &&
            (name == GUEST_RCVTIMEO || name == GUEST_SNDTIMEO ||
@@ -139,16 +139,16 @@ socket_opt_timeout_of(struct socket *s, int name)
 }
 
 static bool
-is_old_timeout(int name)
+socket_opt_is_old_timeout(int name)
 {
     return name == OLD_RCVTIMEO || name == OLD_SNDTIMEO;
 }
 
 /* A negative or enormous timeout means none, as on Linux. */
 static int
-set_timeout(struct socket *s, int name, const struct optval *v)
+socket_opt_set_timeout(struct socket *s, int name, const struct optval *v)
 {
-    bool is_old = is_old_timeout(name);
+    bool is_old = socket_opt_is_old_timeout(name);
     int64_t sec = is_old ? v->time32[0] : v->time64[0];
     int64_t usec = is_old ? v->time32[1] : v->time64[1];
 
@@ -164,12 +164,12 @@ set_timeout(struct socket *s, int name, const struct optval *v)
 
 /* The value has the form that its number stands for. */
 static void
-get_timeout(struct socket *s, int name, struct optval *v)
+socket_opt_get_timeout(struct socket *s, int name, struct optval *v)
 {
     int64_t ns = *socket_opt_timeout_of(s, name);
     int64_t sec = ns / NS_PER_S, usec = ns % NS_PER_S / NS_PER_US;
 
-    if (is_old_timeout(name)) {
+    if (socket_opt_is_old_timeout(name)) {
         v->time32[0] = (int32_t)sec;
         v->time32[1] = (int32_t)usec;
         v->len = sizeof v->time32;
@@ -185,7 +185,7 @@ get_timeout(struct socket *s, int name, struct optval *v)
 /* Returns the size of a buffer: twice the requested size, within bounds, as on
  * Linux. */
 static size_t
-buffer_bytes(int32_t asked)
+socket_opt_buffer_bytes(int32_t asked)
 {
     uint64_t n = asked < 0 ? 0 : (uint64_t)asked * 2;
 
@@ -197,14 +197,14 @@ buffer_bytes(int32_t asked)
 /* Sizes beyond the maximum would need rights (the FORCE variants), as on
  * Linux. */
 static int
-set_other(struct socket *s, int name, const struct optval *v)
+socket_opt_set_other(struct socket *s, int name, const struct optval *v)
 {
     switch (name) {
     case SO_SNDBUF:
-        s->sndbuf = buffer_bytes(v->i);
+        s->sndbuf = socket_opt_buffer_bytes(v->i);
         return 0;
     case SO_RCVBUF:
-        s->rcvbuf = buffer_bytes(v->i);
+        s->rcvbuf = socket_opt_buffer_bytes(v->i);
         return 0;
     case SO_SNDBUFFORCE:
     case SO_RCVBUFFORCE:
@@ -225,7 +225,7 @@ socket_setopt(struct socket *s, struct task *t, int level, int name, gaddr at,
               uint32_t len)
 {
     struct optval v = {.len = len};
-    int r = check_level(s, level, -ENOPROTOOPT);
+    int r = socket_opt_check_level(s, level, -ENOPROTOOPT);
 
     if (r < 0)
         return r;
@@ -235,25 +235,26 @@ socket_setopt(struct socket *s, struct task *t, int level, int name, gaddr at,
                         len < sizeof v.time64 ? len : sizeof v.time64);
     if (r < 0)
         return r;
-    if (is_timeout(level, name))
-        return set_timeout(s, name, &v);
+    if (socket_opt_is_timeout(level, name))
+        return socket_opt_set_timeout(s, name, &v);
     if (level == IPPROTO_IPV6 && name == IPV6_V6ONLY && s->is_bound)
         return -EINVAL;
-    bool *flag = flag_of(s, level, name);
+    bool *flag = socket_opt_flag_of(s, level, name);
     if (flag) {
         *flag = v.i != 0;
         return 0;
     }
     if (fixed_of(s, level, name))
         return 0;
-    return level == SOL_SOCKET ? set_other(s, name, &v) : -ENOPROTOOPT;
+    return level == SOL_SOCKET ? socket_opt_set_other(s, name, &v)
+                               : -ENOPROTOOPT;
 }
 
 /* --- getting */
 
 /* Reading SO_ERROR clears it. */
 static int
-get_other(struct socket *s, int name, struct optval *v)
+socket_opt_get_other(struct socket *s, int name, struct optval *v)
 {
     switch (name) {
     case SO_TYPE:
@@ -295,20 +296,21 @@ get_other(struct socket *s, int name, struct optval *v)
 
 /* Timeouts first: their numbers are those of no flag. */
 static int
-get_value(struct socket *s, int level, int name, struct optval *v)
+socket_opt_get_value(struct socket *s, int level, int name, struct optval *v)
 {
-    const bool *flag = flag_of(s, level, name);
+    const bool *flag = socket_opt_flag_of(s, level, name);
     const struct fixed *fixed = fixed_of(s, level, name);
 
-    if (is_timeout(level, name)) {
-        get_timeout(s, name, v);
+    if (socket_opt_is_timeout(level, name)) {
+        socket_opt_get_timeout(s, name, v);
         return 0;
     }
     if (flag || fixed) {
         v->i = flag ? *flag : fixed->value;
         return 0;
     }
-    return level == SOL_SOCKET ? get_other(s, name, v) : -ENOPROTOOPT;
+    return level == SOL_SOCKET ? socket_opt_get_other(s, name, v)
+                               : -ENOPROTOOPT;
 }
 
 /* A short buffer gets the first bytes of the value. */
@@ -317,13 +319,13 @@ socket_getopt(struct socket *s, struct task *t, int level, int name, gaddr at,
               uint32_t *len)
 {
     struct optval v = {.len = sizeof v.i};
-    int r = check_level(s, level, -EOPNOTSUPP);
+    int r = socket_opt_check_level(s, level, -EOPNOTSUPP);
 
     if (r < 0)
         return r;
     if (*len > INT32_MAX)
         return -EINVAL;
-    r = get_value(s, level, name, &v);
+    r = socket_opt_get_value(s, level, name, &v);
     if (r < 0)
         return r;
     *len = *len < v.len ? *len : v.len;

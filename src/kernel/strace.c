@@ -46,7 +46,7 @@ strace_printf(struct host_sink *out, const char *format, ...)
 /* A string is cut; bytes that are not printable are escaped, because the trace
  * goes to a terminal of the host. */
 static void
-print_string(struct host_sink *out, struct task *t, gaddr a)
+strace_print_string(struct host_sink *out, struct task *t, gaddr a)
 {
     char s[STRING_BYTES];
     int64_t len = guest_string(t, a, s, sizeof s);
@@ -73,11 +73,12 @@ print_string(struct host_sink *out, struct task *t, gaddr a)
 
 /* Prints one argument. Returns the number of words that it consists of. */
 static int
-print_arg(struct host_sink *out, struct task *t, char letter, const uint32_t *a)
+strace_print_arg(struct host_sink *out, struct task *t, char letter,
+                 const uint32_t *a)
 {
     switch (letter) {
     case 's':
-        print_string(out, t, a[0]);
+        strace_print_string(out, t, a[0]);
         return 1;
     case 'o':
         strace_printf(out, "%lld", (long long)(a[0] | (uint64_t)a[1] << 32));
@@ -117,7 +118,7 @@ strace_enter(struct host_sink *out, struct task *t, uint32_t nr,
     for (const char *s = row->args; *s && word < 6; s++) {
         if (s != row->args)
             strace_puts(out, ", ");
-        word += print_arg(out, t, *s, a + word);
+        word += strace_print_arg(out, t, *s, a + word);
     }
     strace_puts(out, ")");
 }

@@ -40,7 +40,7 @@ sys_getegid(struct task *t, const union sysarg *a)
 }
 
 static int64_t
-put_three(struct task *t, const union sysarg *a, const uint32_t ids[3])
+sys_cred_put_three(struct task *t, const union sysarg *a, const uint32_t ids[3])
 {
     for (int i = 0; i < 3; i++) {
         int r = copy_to_guest(t, a[i].addr, &ids[i], sizeof ids[i]);
@@ -56,7 +56,8 @@ sys_getresuid(struct task *t, const union sysarg *a)
 {
     const struct cred *c = &t->as.cred;
 
-    return put_three(t, a, (const uint32_t[3]){c->ruid, c->uid, c->suid});
+    return sys_cred_put_three(t, a,
+                              (const uint32_t[3]){c->ruid, c->uid, c->suid});
 }
 
 /* getresgid(&real, &effective, &saved) */
@@ -65,7 +66,8 @@ sys_getresgid(struct task *t, const union sysarg *a)
 {
     const struct cred *c = &t->as.cred;
 
-    return put_three(t, a, (const uint32_t[3]){c->rgid, c->gid, c->sgid});
+    return sys_cred_put_three(t, a,
+                              (const uint32_t[3]){c->rgid, c->gid, c->sgid});
 }
 
 /* --- other ones */

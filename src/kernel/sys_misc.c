@@ -119,7 +119,7 @@ sys_getcpu(struct task *t, const union sysarg *a)
 
 /* The highest (lowest) priority of a policy: only real-time ones have any. */
 static int64_t
-priority_of(int policy, int realtime)
+sys_misc_priority_of(int policy, int realtime)
 {
     if (policy == SCHED_FIFO || policy == SCHED_RR)
         return realtime;
@@ -134,7 +134,7 @@ int64_t
 sys_sched_get_priority_max(struct task *t, const union sysarg *a)
 {
     (void)t;
-    return priority_of(a[0].i, 99);
+    return sys_misc_priority_of(a[0].i, 99);
 }
 
 /* sched_get_priority_min(policy) */
@@ -142,7 +142,7 @@ int64_t
 sys_sched_get_priority_min(struct task *t, const union sysarg *a)
 {
     (void)t;
-    return priority_of(a[0].i, 1);
+    return sys_misc_priority_of(a[0].i, 1);
 }
 
 /* sched_getparam(pid, param): priority 0 */

@@ -12,7 +12,7 @@
 
 /* Reads the timeout at `at` (0: none) as a deadline. */
 static int
-get_deadline(struct task *t, gaddr at, int64_t *ret)
+sys_poll_get_deadline(struct task *t, gaddr at, int64_t *ret)
 {
     int64_t timeout = -1;
 
@@ -25,7 +25,7 @@ get_deadline(struct task *t, gaddr at, int64_t *ret)
 /* Sets the mask at `at`, if there is one, for this call. A size other than 8 is
  * an error. */
 static int
-set_mask(struct task *t, gaddr at, uint32_t size)
+sys_poll_set_mask(struct task *t, gaddr at, uint32_t size)
 {
     uint64_t mask;
 
@@ -45,9 +45,9 @@ sys_ppoll(struct task *t, const union sysarg *a)
 {
     int64_t deadline = NS_NEVER;
 
-    int r = get_deadline(t, a[2].addr, &deadline);
+    int r = sys_poll_get_deadline(t, a[2].addr, &deadline);
     if (r == 0)
-        r = set_mask(t, a[3].addr, a[4].u);
+        r = sys_poll_set_mask(t, a[3].addr, a[4].u);
     if (r < 0)
         return r;
     return poll_mask_end(t, poll_wait_fds(t, a[0].addr, a[1].u, deadline));
@@ -61,11 +61,11 @@ sys_pselect6(struct task *t, const union sysarg *a)
     uint32_t mask[2] = {0, 0};
     int64_t deadline = NS_NEVER;
 
-    int r = get_deadline(t, a[4].addr, &deadline);
+    int r = sys_poll_get_deadline(t, a[4].addr, &deadline);
     if (r == 0 && a[5].addr)
         r = copy_from_guest(t, mask, a[5].addr, sizeof mask);
     if (r == 0)
-        r = set_mask(t, mask[0], mask[1]);
+        r = sys_poll_set_mask(t, mask[0], mask[1]);
     if (r < 0)
         return r;
     return poll_mask_end(t, poll_wait_sets(t, a[0].i, sets, deadline));
@@ -131,8 +131,8 @@ sys_poll_collect(struct task *t, struct file *ep, gaddr at, uint32_t max)
 }
 
 static int64_t
-wait_events(struct task *t, struct file *ep, gaddr at, uint32_t max,
-            int64_t deadline)
+sys_poll_wait_events(struct task *t, struct file *ep, gaddr at, uint32_t max,
+                     int64_t deadline)
 {
     int64_t n = sys_poll_collect(t, ep, at, max);
 
@@ -158,9 +158,10 @@ sys_epoll_pwait(struct task *t, const union sysarg *a)
         return -EFAULT;
     if (!epoll_is(ep))
         return -EINVAL;
-    int r = set_mask(t, a[4].addr, a[5].u);
+    int r = sys_poll_set_mask(t, a[4].addr, a[5].u);
     if (r < 0)
         return r;
     int64_t deadline = poll_deadline(t, a[3].i * NS_PER_MS);
-    return poll_mask_end(t, wait_events(t, ep, a[1].addr, max, deadline));
+    return poll_mask_end(t,
+                         sys_poll_wait_events(t, ep, a[1].addr, max, deadline));
 }

@@ -152,14 +152,14 @@ sys_umask(struct task *t, const union sysarg *a)
 /* Returns the task of a pid, where 0 means the caller; NULL if there is
  * none. */
 static struct task *
-self_or(struct task *t, int pid)
+sys_process_self_or(struct task *t, int pid)
 {
     return pid == 0 ? t : task_find(t->kernel, pid);
 }
 
 /* A group exists as long as it has a member, a zombie too. */
 static bool
-session_has_group(struct kernel *k, int sid, int pgid)
+sys_process_session_has_group(struct kernel *k, int sid, int pgid)
 {
     LIST_FOR_EACH(it, &k->tasks) {
         struct task *t = CONTAINER_OF(it, struct task, link);
@@ -174,7 +174,7 @@ session_has_group(struct kernel *k, int sid, int pgid)
 int64_t
 sys_setpgid(struct task *t, const union sysarg *a)
 {
-    struct task *of = self_or(t, a[0].i);
+    struct task *of = sys_process_self_or(t, a[0].i);
     int pgid = a[1].i ? a[1].i : a[0].i ? a[0].i : t->pid;
 
     if (pgid < 0)
@@ -187,7 +187,8 @@ sys_setpgid(struct task *t, const union sysarg *a)
         return -EACCES;
     if (of->sid == of->pid)
         return -EPERM;
-    if (pgid != of->pid && !session_has_group(t->kernel, t->sid, pgid))
+    if (pgid != of->pid &&
+        !sys_process_session_has_group(t->kernel, t->sid, pgid))
         return -EPERM;
     of->pgid = pgid;
     return 0;
@@ -197,7 +198,7 @@ sys_setpgid(struct task *t, const union sysarg *a)
 int64_t
 sys_getpgid(struct task *t, const union sysarg *a)
 {
-    struct task *of = self_or(t, a[0].i);
+    struct task *of = sys_process_self_or(t, a[0].i);
 
     return of ? of->pgid : -ESRCH;
 }
@@ -206,7 +207,7 @@ sys_getpgid(struct task *t, const union sysarg *a)
 int64_t
 sys_getsid(struct task *t, const union sysarg *a)
 {
-    struct task *of = self_or(t, a[0].i);
+    struct task *of = sys_process_self_or(t, a[0].i);
 
     return of ? of->sid : -ESRCH;
 }
@@ -229,8 +230,9 @@ sys_setsid(struct task *t, const union sysarg *a)
 /* Calls fn for each task that `which` and `who` mean. Returns the last result,
  * or the first error other than -ESRCH. */
 static int64_t
-each_of(struct task *t, int which, int who,
-        int (*fn)(struct task *t, struct task *of, int *arg), int *arg)
+sys_process_each_of(struct task *t, int which, int who,
+                    int (*fn)(struct task *t, struct task *of, int *arg),
+                    int *arg)
 {
     uint32_t uid = who ? (uint32_t)who : t->as.cred.ruid;
     int64_t r = -ESRCH;
@@ -254,7 +256,7 @@ each_of(struct task *t, int which, int who,
 /* The scheduler does not use priorities; programs only get back what they have
  * set. */
 static int
-highest_priority(struct task *t, struct task *of, int *best)
+sys_process_highest_priority(struct task *t, struct task *of, int *best)
 {
     (void)t;
     if (20 - of->nice > *best)
@@ -264,7 +266,7 @@ highest_priority(struct task *t, struct task *of, int *best)
 
 /* Raising a priority needs root, lowering one does not. */
 static int
-set_nice(struct task *t, struct task *of, int *nice)
+sys_process_set_nice(struct task *t, struct task *of, int *nice)
 {
     const struct cred *c = &t->as.cred;
 
@@ -284,7 +286,8 @@ int64_t
 sys_getpriority(struct task *t, const union sysarg *a)
 {
     int best = 0;
-    int64_t r = each_of(t, a[0].i, a[1].i, highest_priority, &best);
+    int64_t r = sys_process_each_of(t, a[0].i, a[1].i,
+                                    sys_process_highest_priority, &best);
 
     return r < 0 ? r : best;
 }
@@ -295,7 +298,7 @@ sys_setpriority(struct task *t, const union sysarg *a)
 {
     int nice = a[2].i < -20 ? -20 : a[2].i > 19 ? 19 : a[2].i;
 
-    return each_of(t, a[0].i, a[1].i, set_nice, &nice);
+    return sys_process_each_of(t, a[0].i, a[1].i, sys_process_set_nice, &nice);
 }
 
 /* --- limits and usage */
@@ -305,7 +308,7 @@ sys_setpriority(struct task *t, const union sysarg *a)
 int64_t
 sys_prlimit64(struct task *t, const union sysarg *a)
 {
-    struct task *of = self_or(t, a[0].i);
+    struct task *of = sys_process_self_or(t, a[0].i);
     struct rlimit_k set;
 
     if (!of)
@@ -367,7 +370,7 @@ sys_times(struct task *t, const union sysarg *a)
 
 /* The name is cut to 15 bytes. */
 static int64_t
-set_name(struct task *t, gaddr a)
+sys_process_set_name(struct task *t, gaddr a)
 {
     char name[sizeof t->comm];
 
@@ -390,7 +393,7 @@ sys_prctl(struct task *t, const union sysarg *a)
 
     switch (a[0].i) {
     case PR_SET_NAME:
-        return set_name(t, a[1].addr);
+        return sys_process_set_name(t, a[1].addr);
     case PR_GET_NAME:
         return copy_to_guest(t, a[1].addr, t->comm, sizeof t->comm);
     case PR_SET_PDEATHSIG:

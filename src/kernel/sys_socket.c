@@ -70,8 +70,8 @@ sys_socket(struct task *t, const union sysarg *a)
 
 /* Only Unix sockets can be created as a pair, already connected. */
 static int
-pair_new(struct task *t, int domain, int type, int protocol,
-         OWN struct socket **ret_a, OWN struct socket **ret_b)
+sys_socket_pair_new(struct task *t, int domain, int type, int protocol,
+                    OWN struct socket **ret_a, OWN struct socket **ret_b)
 {
     struct socket *x, *y;
 
@@ -105,7 +105,7 @@ sys_socketpair(struct task *t, const union sysarg *a)
 
     if (type & ~(uint32_t)(TYPE_FLAGS | 0xf))
         return -EINVAL;
-    int r = pair_new(t, a[0].i, (int)(type & 0xf), a[2].i, &x, &y);
+    int r = sys_socket_pair_new(t, a[0].i, (int)(type & 0xf), a[2].i, &x, &y);
     if (r < 0)
         return r;
     r = socket_file_new(x, flags, &f);
@@ -132,8 +132,8 @@ sys_socketpair(struct task *t, const union sysarg *a)
 /* Returns a name as getsockname and getpeername show it: that of a socket
  * without a name has only a family. */
 static void
-show_name(const struct socket *s, const struct sock_addr *name,
-          struct sock_addr *ret)
+sys_socket_show_name(const struct socket *s, const struct sock_addr *name,
+                     struct sock_addr *ret)
 {
     *ret = *name;
     if (name->len)
@@ -177,7 +177,7 @@ sys_getsockname(struct task *t, const union sysarg *a)
     int r = target_find(t, a[0].i, &g);
     if (r < 0)
         return r;
-    show_name(g.socket, &g.socket->local, &addr);
+    sys_socket_show_name(g.socket, &g.socket->local, &addr);
     return sock_addr_answer(t, a[1].addr, a[2].addr, &addr);
 }
 
@@ -194,7 +194,7 @@ sys_getpeername(struct task *t, const union sysarg *a)
         return r;
     if (g.socket->state != SOCK_CONNECTED)
         return -ENOTCONN;
-    show_name(g.socket, &g.socket->remote, &addr);
+    sys_socket_show_name(g.socket, &g.socket->remote, &addr);
     return sock_addr_answer(t, a[1].addr, a[2].addr, &addr);
 }
 
@@ -226,7 +226,7 @@ sys_connect(struct task *t, const union sysarg *a)
 /* A descriptor is reserved first: a connection that was accepted cannot be put
  * back. */
 static int64_t
-accept_flags(struct task *t, const union sysarg *a, uint32_t flags)
+sys_socket_accept_flags(struct task *t, const union sysarg *a, uint32_t flags)
 {
     struct sock_addr addr;
     struct socket *c;
@@ -244,7 +244,7 @@ accept_flags(struct task *t, const union sysarg *a, uint32_t flags)
                                         &g.socket->events);
     if (r < 0)
         return r;
-    show_name(c, &c->remote, &addr);
+    sys_socket_show_name(c, &c->remote, &addr);
     r = socket_file_new(c, flags & SOCK_NONBLOCK, &f);
     if (r < 0)
         return r;
@@ -260,14 +260,14 @@ accept_flags(struct task *t, const union sysarg *a, uint32_t flags)
 int64_t
 sys_accept(struct task *t, const union sysarg *a)
 {
-    return accept_flags(t, a, 0);
+    return sys_socket_accept_flags(t, a, 0);
 }
 
 /* accept4(fd, address, &length, flags) */
 int64_t
 sys_accept4(struct task *t, const union sysarg *a)
 {
-    return accept_flags(t, a, a[3].u);
+    return sys_socket_accept_flags(t, a, a[3].u);
 }
 
 /* shutdown(fd, how) */

@@ -13,7 +13,7 @@ enum { CPU_CLOCK_SHIFT = 3, CPU_CLOCK_KIND = 3, CPU_CLOCK_KINDS = 3 };
 
 /* Returns the CPU time of another process, or of the caller for pid 0. */
 static int
-process_clock_ns(struct task *t, int id, int64_t *ret)
+sys_time_process_clock_ns(struct task *t, int id, int64_t *ret)
 {
     pid_t pid = (pid_t)((uint32_t)~id >> CPU_CLOCK_SHIFT);
     const struct task *of = pid ? task_find(t->kernel, pid) : t;
@@ -52,7 +52,7 @@ task_clock_ns(struct task *t, int id, int64_t *ret)
         *ret = c->is_virtual ? c->virtual_ns : t->usage.cpu_ns;
         return 0;
     default:
-        return process_clock_ns(t, id, ret);
+        return sys_time_process_clock_ns(t, id, ret);
     }
 }
 
@@ -90,7 +90,7 @@ sys_clock_settime(struct task *t, const union sysarg *a)
 
 /* Stores the remaining time of a relative sleep that a handler has ended. */
 static int64_t
-put_left(struct task *t, gaddr to)
+sys_time_put_left(struct task *t, gaddr to)
 {
     int64_t left =
         t->thread->call.deadline_ns - clock_mono_ns(&t->kernel->clock);
@@ -118,7 +118,7 @@ sys_clock_nanosleep(struct task *t, const union sysarg *a)
     if (thread_deadline(t->thread, clock_after(c, left)))
         return 0;
     if (!absolute && signal_is_due(t)) {
-        r = (int)put_left(t, a[3].addr);
+        r = (int)sys_time_put_left(t, a[3].addr);
         return r < 0 ? r : -EINTR;
     }
     return -EWAIT;

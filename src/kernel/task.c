@@ -33,7 +33,7 @@ task_find(struct kernel *k, int pid)
 /* Returns true if a task, a group or a session has this number. A group may
  * outlive its leader. */
 static bool
-pid_is_taken(struct kernel *k, int pid)
+task_pid_is_taken(struct kernel *k, int pid)
 {
     LIST_FOR_EACH(it, &k->tasks) {
         struct task *t = CONTAINER_OF(it, struct task, link);
@@ -46,7 +46,7 @@ pid_is_taken(struct kernel *k, int pid)
 /* Numbers are given out in order. Before the first wrap-around none of them can
  * be in use, so the search is skipped. */
 static int
-new_pid(struct kernel *k)
+task_new_pid(struct kernel *k)
 {
     int pid = k->last_pid;
     bool wrapped = k->has_wrapped_pids;
@@ -56,7 +56,7 @@ new_pid(struct kernel *k)
             pid = PID_FIRST_REUSED;
             wrapped = true;
         }
-    } while (wrapped && pid_is_taken(k, pid));
+    } while (wrapped && task_pid_is_taken(k, pid));
     k->has_wrapped_pids = wrapped;
     return k->last_pid = pid;
 }
@@ -64,7 +64,7 @@ new_pid(struct kernel *k)
 /* The limits of the sandbox are shown as hard limits, which no process can
  * raise. */
 static void
-init_rlimits(struct task *t)
+task_init_rlimits(struct task *t)
 {
     struct kernel *k = t->kernel;
     uint64_t fds = k->limits.max[LIMIT_fds];
@@ -85,12 +85,12 @@ init_rlimits(struct task *t)
 /* Init has no program. It adopts orphans, and its state is what root processes
  * inherit. */
 static void
-init_first(struct task *t)
+task_init_first(struct task *t)
 {
     struct mount *root = mount_root(&t->kernel->vfs);
 
     signals_init(&t->sig);
-    init_rlimits(t);
+    task_init_rlimits(t);
     t->umask = 022;
     t->as.cred = t->kernel->user;
     t->as.root = t->cwd = (struct vnode){root, root->root};
@@ -101,7 +101,7 @@ init_first(struct task *t)
  * task_hold_nodes takes the references, so that a failure has none to
  * release. */
 static int
-inherit(struct task *t, const struct task *parent)
+task_inherit(struct task *t, const struct task *parent)
 {
     signals_copy(&t->sig, &parent->sig);
     memcpy(t->rlimits, parent->rlimits, sizeof t->rlimits);
@@ -152,11 +152,11 @@ task_hold_nodes(struct task *t)
 
 /* From here on, the task can be found by its pid. */
 static void
-link_task(struct task *t, struct task *parent)
+task_link_task(struct task *t, struct task *parent)
 {
     struct kernel *k = t->kernel;
 
-    t->pid = new_pid(k);
+    t->pid = task_new_pid(k);
     if (!parent)
         t->pgid = t->sid = t->pid;
     else
@@ -186,7 +186,7 @@ task_init(struct task *t, struct kernel *k)
 /* A process costs a slot and a fee for its records. Both are released by
  * task_reap, so zombies are charged as well. */
 static int
-charge_process(struct kernel *k, const struct task *parent)
+task_charge_process(struct kernel *k, const struct task *parent)
 {
     if (!kernel_charge(parent, LIMIT_processes, 1))
         return -EAGAIN;
@@ -197,7 +197,7 @@ charge_process(struct kernel *k, const struct task *parent)
 }
 
 static void
-uncharge_process(struct kernel *k)
+task_uncharge_process(struct kernel *k)
 {
     limits_uncharge(&k->limits, LIMIT_processes, 1);
     limits_uncharge(&k->limits, LIMIT_memory, PROCESS_FEE_BYTES);
@@ -206,7 +206,7 @@ uncharge_process(struct kernel *k)
 int
 task_new(struct kernel *k, struct task *parent, OWN struct task **ret)
 {
-    int r = parent ? charge_process(k, parent) : 0;
+    int r = parent ? task_charge_process(k, parent) : 0;
     if (r < 0)
         return r;
     struct task *t = calloc(1, sizeof *t);
@@ -214,9 +214,9 @@ task_new(struct kernel *k, struct task *parent, OWN struct task **ret)
     if (t) {
         task_init(t, k);
         if (parent)
-            r = inherit(t, parent);
+            r = task_inherit(t, parent);
         else
-            init_first(t);
+            task_init_first(t);
     }
     if (r < 0) {
         if (t) {
@@ -225,11 +225,11 @@ task_new(struct kernel *k, struct task *parent, OWN struct task **ret)
         }
         free(t);
         if (parent)
-            uncharge_process(k);
+            task_uncharge_process(k);
         return r;
     }
     task_hold_nodes(t);
-    link_task(t, parent);
+    task_link_task(t, parent);
     k->n_forks++;
     *ret = t;
     return 0;
@@ -247,7 +247,7 @@ task_reap(struct task *t)
         u->cpu_ns += t->usage.cpu_ns + t->children_usage.cpu_ns;
         if (t->usage.max_memory > u->max_memory)
             u->max_memory = t->usage.max_memory;
-        uncharge_process(k);
+        task_uncharge_process(k);
     }
     list_remove(&t->link);
     list_remove(&t->hash);

@@ -119,7 +119,7 @@ task_exec_read_file(struct exec_state *x, void *buf, size_t len)
 /* Returns true if the line does not fit and the name of the interpreter is cut;
  * a cut argument is accepted, as on Linux. */
 static bool
-is_cut_short(const char *line)
+task_exec_is_cut_short(const char *line)
 {
     const char *interp = line + 2 + strspn(line + 2, " \t");
 
@@ -129,13 +129,13 @@ is_cut_short(const char *line)
 /* Cuts a line "#!interpreter [argument]" into its words, in place. Everything
  * after the interpreter is one argument. */
 static int
-parse_shebang(char *line, char **ret_interp, char **ret_arg)
+task_exec_parse_shebang(char *line, char **ret_interp, char **ret_arg)
 {
     char *end = strchr(line, '\n');
 
     if (end)
         *end = 0;
-    else if (is_cut_short(line))
+    else if (task_exec_is_cut_short(line))
         return -ENOEXEC;
     for (end = line + strlen(line); end > line + 2; end--)
         if (end[-1] != ' ' && end[-1] != '\t')
@@ -157,11 +157,11 @@ parse_shebang(char *line, char **ret_interp, char **ret_arg)
 /* Rewrites argv to: interpreter, its argument, the script, the old argv[1] and
  * so on. */
 static int
-interpret(struct exec_state *x, char *line)
+task_exec_interpret(struct exec_state *x, char *line)
 {
     char *interp, *arg;
 
-    int r = parse_shebang(line, &interp, &arg);
+    int r = task_exec_parse_shebang(line, &interp, &arg);
     if (r < 0)
         return r;
     size_t more = arg ? 2 : 1;
@@ -190,8 +190,8 @@ task_exec_charge(struct kernel *k, struct task *t, struct program *p)
 /* Loads a program, or starts to compile it. In a deterministic sandbox the
  * thread waits here, because other processes must not run meanwhile. */
 static int
-load_source(struct task *t, const struct program_source *src,
-            OWN struct program **ret, char *why, size_t why_size)
+task_exec_load_source(struct task *t, const struct program_source *src,
+                      OWN struct program **ret, char *why, size_t why_size)
 {
     struct kernel *k = t->kernel;
     bool waits_here = k->clock.is_virtual && t->thread;
@@ -217,7 +217,8 @@ load_source(struct task *t, const struct program_source *src,
  * a copy. The bytes of a trusted program are the host's, unchanged: only these
  * may use the cache. */
 static int
-load(struct exec_state *x, OWN struct program **ret, char *why, size_t why_size)
+task_exec_load(struct exec_state *x, OWN struct program **ret, char *why,
+               size_t why_size)
 {
     struct kernel *k = x->t->kernel;
     size_t len = (size_t)x->attr.size;
@@ -235,14 +236,15 @@ load(struct exec_state *x, OWN struct program **ret, char *why, size_t why_size)
                                  .file = k->image_file};
     src.bytes = tmpfs_content(x->node.mnt->fs, x->node.ino);
     if (src.bytes)
-        return load_source(x->t, &src, ret, why, why_size);
+        return task_exec_load_source(x->t, &src, ret, why, why_size);
     uint8_t *bytes = malloc(len ? len : 1);
     if (!bytes)
         return -ENOMEM;
     int64_t n = task_exec_read_file(x, bytes, len);
     src.bytes = bytes;
     src.len = n < 0 ? 0 : (size_t)n;
-    int r = n < 0 ? (int)n : load_source(x->t, &src, ret, why, why_size);
+    int r =
+        n < 0 ? (int)n : task_exec_load_source(x->t, &src, ret, why, why_size);
     free(bytes);
     return r;
 }
@@ -263,7 +265,7 @@ task_exec_report(struct exec_state *x, const char *why)
 /* Finds the compiled program of the file. The file system keeps it with the
  * content, so that it is loaded once. */
 static int
-find_program(struct exec_state *x, OWN struct program **ret)
+task_exec_find_program(struct exec_state *x, OWN struct program **ret)
 {
     struct fs *fs = x->node.mnt->fs;
     struct program *p = (struct program *)tmpfs_attached(fs, x->node.ino);
@@ -273,7 +275,7 @@ find_program(struct exec_state *x, OWN struct program **ret)
         *ret = program_get(p);
         return 0;
     }
-    int r = load(x, ret, why, sizeof why);
+    int r = task_exec_load(x, ret, why, sizeof why);
     if (r < 0 && why[0])
         task_exec_report(x, why);
     if (r == 0)
@@ -284,7 +286,8 @@ find_program(struct exec_state *x, OWN struct program **ret)
 /* Checks allow_tools for the current file. An allowed file may also run its
  * interpreter. */
 static int
-check_policy(struct exec_state *x, const struct vnode *base, bool is_script)
+task_exec_check_policy(struct exec_state *x, const struct vnode *base,
+                       bool is_script)
 {
     const struct exec_file f = {.path = x->path,
                                 .base = base,
@@ -302,7 +305,7 @@ check_policy(struct exec_state *x, const struct vnode *base, bool is_script)
 /* Follows #! lines to a program. Each step reads the first bytes of the file.
  * An interpreter is searched from the current directory, as on Linux. */
 static int
-resolve(struct exec_state *x)
+task_exec_resolve(struct exec_state *x)
 {
     const struct vnode *base = x->e->base;
 
@@ -315,14 +318,14 @@ resolve(struct exec_state *x)
         if (n < 0)
             return (int)n;
         bool is_script = n >= 2 && head[0] == '#' && head[1] == '!';
-        r = check_policy(x, base, is_script);
+        r = task_exec_check_policy(x, base, is_script);
         if (r < 0 || !is_script)
             return r;
         if (hop == INTERPRETERS_MAX)
             return -ELOOP;
         head[n] = 0;
         x->lines[hop] = strdup(head);
-        r = x->lines[hop] ? interpret(x, x->lines[hop]) : -ENOMEM;
+        r = x->lines[hop] ? task_exec_interpret(x, x->lines[hop]) : -ENOMEM;
         if (r < 0)
             return r;
         base = &x->t->cwd;
@@ -331,7 +334,7 @@ resolve(struct exec_state *x)
 
 /* The last part of the path, as ps shows it. */
 static void
-set_comm(struct task *t, const char *path)
+task_exec_set_comm(struct task *t, const char *path)
 {
     const char *base = strrchr(path, '/');
 
@@ -353,9 +356,9 @@ task_exec_prepare(struct task *t, const struct exec *e,
         return -ENAMETOOLONG;
     int r = exec_state_init(&x, t, e);
     if (r == 0)
-        r = resolve(&x);
+        r = task_exec_resolve(&x);
     if (r == 0)
-        r = find_program(&x, &p);
+        r = task_exec_find_program(&x, &p);
     if (r == -EINPROGRESS)
         *ret = p;
     if (r < 0)
@@ -373,7 +376,7 @@ task_exec_prepare(struct task *t, const struct exec *e,
     memcpy(t->exe_name, x.walk.name, sizeof t->exe_name);
     if (cred_exec(&t->as.cred, &x.attr))
         t->pdeath_signal = 0;
-    set_comm(t, e->path);
+    task_exec_set_comm(t, e->path);
     *ret = p;
     return 0;
 }
@@ -415,7 +418,7 @@ enum {
 };
 
 static int
-copy_string(struct task *t, gaddr a, char **ret)
+task_exec_copy_string(struct task *t, gaddr a, char **ret)
 {
     int r = guest_strdup(t, a, STRING_BYTES_MAX, ret);
 
@@ -449,7 +452,7 @@ strings_from_guest(struct task *t, gaddr array, struct exec_strings *s)
             s->v = v;
             cap *= 2;
         }
-        r = copy_string(t, a, &s->v[i]);
+        r = task_exec_copy_string(t, a, &s->v[i]);
         if (r < 0)
             return r;
         s->bytes += strlen(s->v[i]) + 1;
@@ -505,7 +508,7 @@ struct exec_wait {
 /* Runs when the wait ends in any way. The cost is charged to the task if it
  * still exists. */
 static void
-exec_wait_drop(OWN struct call_hold *h)
+task_exec_wait_drop(OWN struct call_hold *h)
 {
     struct exec_wait *w = CONTAINER_OF(h, struct exec_wait, hold);
 
@@ -524,7 +527,7 @@ exec_wait_new(struct task *t, OWN struct program *p)
         program_put(p);
         return NULL;
     }
-    *w = (struct exec_wait){.hold.drop = exec_wait_drop,
+    *w = (struct exec_wait){.hold.drop = task_exec_wait_drop,
                             .kernel = t->kernel,
                             .pid = t->pid,
                             .program = p};
@@ -535,7 +538,7 @@ exec_wait_new(struct task *t, OWN struct program *p)
 /* Waits until p is compiled. Handlers run only afterwards: an exec cannot be
  * interrupted half-way. */
 static int
-wait_for(struct task *t, OWN struct program *p)
+task_exec_wait_for(struct task *t, OWN struct program *p)
 {
     struct call_state *call = &t->thread->call;
     struct exec_wait *w = (struct exec_wait *)call->hold;
@@ -545,7 +548,7 @@ wait_for(struct task *t, OWN struct program *p)
         program_put(p);
     } else {
         if (w)
-            exec_wait_drop(STEAL(call->hold));
+            task_exec_wait_drop(STEAL(call->hold));
         w = exec_wait_new(t, p);
         if (!w)
             return -ENOMEM;
@@ -579,6 +582,6 @@ task_exec_from_guest(struct task *t, const struct vnode *base, const char *path,
                      .envp = (const char *const *)env.v};
     r = task_exec_prepare(t, &e, &p);
     if (r == -EINPROGRESS && p)
-        return wait_for(t, p);
+        return task_exec_wait_for(t, p);
     return r < 0 ? r : task_exec_start(t, p);
 }

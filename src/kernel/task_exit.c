@@ -21,7 +21,7 @@
 /* --- telling the parent */
 
 static struct siginfo_k
-child_info(const struct task *t, int code, int status)
+task_exit_child_info(const struct task *t, int code, int status)
 {
     return (struct siginfo_k){.signo = SIGCHLD,
                               .code = code,
@@ -34,7 +34,7 @@ child_info(const struct task *t, int code, int status)
 /* A parent that ignores SIGCHLD, or init, does not wait for children: they are
  * reaped at once. */
 static bool
-is_unwanted(const struct task *t)
+task_exit_is_unwanted(const struct task *t)
 {
     const struct sigaction_k *a = &t->parent->sig.action[SIGCHLD];
 
@@ -49,22 +49,23 @@ void
 task_notify(struct task *t)
 {
     int sig = t->exit_status & 0x7f;
-    struct siginfo_k si = child_info(t, sig ? CLD_KILLED : CLD_EXITED,
-                                     sig ? sig : t->exit_status >> 8 & 0xff);
+    struct siginfo_k si =
+        task_exit_child_info(t, sig ? CLD_KILLED : CLD_EXITED,
+                             sig ? sig : t->exit_status >> 8 & 0xff);
 
     pidfd_ended(t);
     if (!t->parent || t->resident)
         return;
-    if (is_unwanted(t) && list_is_empty(&t->reap))
+    if (task_exit_is_unwanted(t) && list_is_empty(&t->reap))
         list_push_back(&t->kernel->reap_list, &t->reap);
     (void)signal_send(t->parent, &si);
     waitq_wake(&t->parent->child_events);
 }
 
 static void
-notify_stop(struct task *t, int code, int sig)
+task_exit_notify_stop(struct task *t, int code, int sig)
 {
-    struct siginfo_k si = child_info(t, code, sig);
+    struct siginfo_k si = task_exit_child_info(t, code, sig);
 
     if (!t->parent)
         return;
@@ -90,7 +91,7 @@ task_stop(struct task *t, int sig)
         if (t->thread == t->kernel->running)
             t->kernel->machine->interrupt(t->kernel->engine);
     }
-    notify_stop(t, CLD_STOPPED, sig);
+    task_exit_notify_stop(t, CLD_STOPPED, sig);
 }
 
 /* A thread that was runnable when it was stopped is queued again; a waiting one
@@ -107,7 +108,7 @@ task_continue(struct task *t)
         if (th != t->kernel->running && (th->is_ready || !th->is_waiting))
             sched_queue(th);
     }
-    notify_stop(t, CLD_CONTINUED, SIGCONT);
+    task_exit_notify_stop(t, CLD_CONTINUED, SIGCONT);
 }
 
 /* --- exit */
@@ -116,7 +117,7 @@ task_continue(struct task *t)
  * session and has stopped members: nobody could continue them otherwise
  * (POSIX). */
 static void
-hang_up_if_orphaned(struct kernel *k, int pgid)
+task_exit_hang_up_if_orphaned(struct kernel *k, int pgid)
 {
     bool has_stopped = false;
     struct siginfo_k hup = {.signo = SIGHUP, .code = SI_KERNEL};
@@ -135,7 +136,7 @@ hang_up_if_orphaned(struct kernel *k, int pgid)
 /* Children that nobody can wait for any more become children of init. A child
  * may have asked for a signal at this moment (PR_SET_PDEATHSIG). */
 static void
-give_child_to_init(struct task *child)
+task_exit_give_child_to_init(struct task *child)
 {
     struct task *init = child->kernel->init;
     struct siginfo_k si = {.signo = child->pdeath_signal,
@@ -185,7 +186,7 @@ task_end_borrower(struct thread *th)
  * gives it back to its parent, which learns of that at its next call
  * (EVFORKGONE). */
 static void
-give_up_thread(struct task *t)
+task_exit_give_up_thread(struct task *t)
 {
     struct thread *th = t->thread;
 
@@ -206,7 +207,7 @@ give_up_thread(struct task *t)
 /* The steps of an exit. The thread goes first: closing files may wake other
  * tasks, but never this one. */
 static void
-exit_now(struct task *t)
+task_exit_now(struct task *t)
 {
     struct kernel *k = t->kernel;
 
@@ -218,7 +219,7 @@ exit_now(struct task *t)
     t->is_zombie = true;
     t->is_stopped = false;
     timers_fini(t);
-    give_up_thread(t);
+    task_exit_give_up_thread(t);
     fd_close_all(t, false);
     abi_state_free(STEAL(t->abi));
     task_exit_release_nodes(t);
@@ -227,27 +228,27 @@ exit_now(struct task *t)
         struct task *child =
             CONTAINER_OF(t->children.next, struct task, sibling);
         bool was_link = task_links_group(child);
-        give_child_to_init(child);
+        task_exit_give_child_to_init(child);
         if (was_link)
-            hang_up_if_orphaned(k, child->pgid);
+            task_exit_hang_up_if_orphaned(k, child->pgid);
     }
     if (task_links_group(t))
-        hang_up_if_orphaned(k, t->pgid);
+        task_exit_hang_up_if_orphaned(k, t->pgid);
 }
 
 /* Ends t, and then all tasks that must end with it: a loop over a list instead
  * of a recursion of any depth. */
 static void
-exit_with_others(struct task *t)
+task_exit_with_others(struct task *t)
 {
     struct kernel *k = t->kernel;
 
     k->is_exiting = true;
-    exit_now(t);
+    task_exit_now(t);
     while (!list_is_empty(&k->ending)) {
         struct task *other = CONTAINER_OF(k->ending.next, struct task, end);
         list_remove(&other->end);
-        exit_now(other);
+        task_exit_now(other);
         if (!other->thread)
             task_notify(other);
     }
@@ -256,7 +257,7 @@ exit_with_others(struct task *t)
 
 /* True only for the running thread: a waiting one is not inside its handler. */
 static bool
-is_in_call(const struct task *t)
+task_exit_is_in_call(const struct task *t)
 {
     const struct thread *th = t->thread;
 
@@ -271,19 +272,19 @@ task_exit(struct task *t, int status)
     if (task_is_over(t))
         return;
     t->exit_status = status;
-    t->is_ending = is_in_call(t) || k->is_exiting;
+    t->is_ending = task_exit_is_in_call(t) || k->is_exiting;
     if (!t->is_ending)
-        exit_with_others(t);
-    else if (!is_in_call(t))
+        task_exit_with_others(t);
+    else if (!task_exit_is_in_call(t))
         list_push_back(&k->ending, &t->end);
 }
 
 static void
-exit_if_due(struct task *t)
+task_exit_if_due(struct task *t)
 {
     if (!t->is_ending)
         return;
-    exit_with_others(t);
+    task_exit_with_others(t);
     if (!t->thread)
         task_notify(t);
 }
@@ -291,6 +292,6 @@ exit_if_due(struct task *t)
 void
 task_exit_due(struct thread *th)
 {
-    exit_if_due(th->task); /* it may be the owner's vfork child */
-    exit_if_due(th->owner);
+    task_exit_if_due(th->task); /* it may be the owner's vfork child */
+    task_exit_if_due(th->owner);
 }

@@ -25,7 +25,7 @@ thread_may_fork(struct thread *th)
 /* Creates the child, ready to run. On failure nothing is left of it. The copied
  * memory was charged by growing the child's machine. */
 static int
-fork_child(struct thread *th, struct thread **ret)
+task_fork_child(struct thread *th, struct thread **ret)
 {
     struct kernel *k = th->kernel;
     struct thread *copy;
@@ -55,7 +55,7 @@ task_fork(struct thread *th)
     const struct machine_ops *m = th->kernel->machine;
     struct thread *copy;
 
-    int r = fork_child(th, &copy);
+    int r = task_fork_child(th, &copy);
     if (r < 0) {
         m->fork_return(th->machine, r);
         sched_queue_front(th);

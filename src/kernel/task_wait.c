@@ -24,7 +24,7 @@ struct wait_for {
 };
 
 static bool
-matches(const struct wait_for *w, const struct task *child)
+task_wait_matches(const struct wait_for *w, const struct task *child)
 {
     switch (w->which) {
     case P_PID:
@@ -37,7 +37,8 @@ matches(const struct wait_for *w, const struct task *child)
 }
 
 static void
-found(struct wait_for *w, struct task *c, int code, int status, int word)
+task_wait_found(struct wait_for *w, struct task *c, int code, int status,
+                int word)
 {
     w->child = c;
     w->code = code;
@@ -47,18 +48,19 @@ found(struct wait_for *w, struct task *c, int code, int status, int word)
 
 /* A stop or continue is reported only to callers that ask for it. */
 static bool
-has_event(struct wait_for *w, struct task *c)
+task_wait_has_event(struct wait_for *w, struct task *c)
 {
     int s = c->exit_status;
 
     if (c->is_zombie && !c->thread && w->options & WEXITED &&
         list_is_empty(&c->reap))
-        found(w, c, s & 0x7f ? CLD_KILLED : CLD_EXITED,
-              s & 0x7f ? s & 0x7f : s >> 8, s);
+        task_wait_found(w, c, s & 0x7f ? CLD_KILLED : CLD_EXITED,
+                        s & 0x7f ? s & 0x7f : s >> 8, s);
     else if (c->has_stop_event && w->options & WSTOPPED)
-        found(w, c, CLD_STOPPED, c->stop_signal, c->stop_signal << 8 | 0x7f);
+        task_wait_found(w, c, CLD_STOPPED, c->stop_signal,
+                        c->stop_signal << 8 | 0x7f);
     else if (c->has_cont_event && w->options & WCONTINUED)
-        found(w, c, CLD_CONTINUED, SIGCONT, 0xffff);
+        task_wait_found(w, c, CLD_CONTINUED, SIGCONT, 0xffff);
     return w->child;
 }
 
@@ -71,10 +73,10 @@ task_wait_look(struct task *t, struct wait_for *w)
 
     LIST_FOR_EACH(it, &t->children) {
         struct task *c = CONTAINER_OF(it, struct task, sibling);
-        if (!matches(w, c))
+        if (!task_wait_matches(w, c))
             continue;
         any = true;
-        if (has_event(w, c))
+        if (task_wait_has_event(w, c))
             return 1;
     }
     if (!any)
@@ -90,7 +92,7 @@ task_wait_look(struct task *t, struct wait_for *w)
 
 /* Each event is reported once, unless WNOWAIT leaves it. */
 static void
-consume(struct wait_for *w)
+task_wait_consume(struct wait_for *w)
 {
     if (w->options & WNOWAIT)
         return;
@@ -118,7 +120,7 @@ task_rusage_to_guest(const struct usage *u, int32_t out[18])
 
 /* The time of a child includes that of its own children it has waited for. */
 static int
-put_rusage(struct task *t, gaddr to, const struct task *child)
+task_wait_put_rusage(struct task *t, gaddr to, const struct task *child)
 {
     int32_t ru[18];
     struct usage u = child->usage;
@@ -150,14 +152,14 @@ sys_wait4(struct task *t, const union sysarg *a)
     pid = w.child->pid;
     r = a[1].addr ? copy_to_guest(t, a[1].addr, &w.wait4_status, 4) : 0;
     if (r == 0)
-        r = put_rusage(t, a[3].addr, w.child);
-    consume(&w);
+        r = task_wait_put_rusage(t, a[3].addr, w.child);
+    task_wait_consume(&w);
     return r < 0 ? r : pid;
 }
 
 /* Without a child (WNOHANG) the record is all zero, as POSIX says. */
 static int
-put_child_info(struct task *t, gaddr to, const struct wait_for *w)
+task_wait_put_child_info(struct task *t, gaddr to, const struct wait_for *w)
 {
     struct siginfo_k si = {0};
     uint8_t out[128];
@@ -177,7 +179,7 @@ put_child_info(struct task *t, gaddr to, const struct wait_for *w)
 /* Replaces P_PIDFD of a descriptor by P_PID of its process. A non-blocking
  * descriptor makes the call fail with EAGAIN instead of waiting. */
 static int
-resolve_pidfd(struct task *t, struct wait_for *w)
+task_wait_resolve_pidfd(struct task *t, struct wait_for *w)
 {
     struct file *f = fd_find(t, w->id);
     struct task *of;
@@ -204,7 +206,7 @@ sys_waitid(struct task *t, const union sysarg *a)
         !(w.options & events))
         return -EINVAL;
     if (w.which == P_PIDFD) {
-        int r = resolve_pidfd(t, &w);
+        int r = task_wait_resolve_pidfd(t, &w);
         if (r < 0)
             return r;
     }
@@ -217,10 +219,10 @@ sys_waitid(struct task *t, const union sysarg *a)
     int r = task_wait_look(t, &w);
     if (r < 0)
         return r;
-    r = put_child_info(t, a[2].addr, &w);
+    r = task_wait_put_child_info(t, a[2].addr, &w);
     if (r == 0 && w.child)
-        r = put_rusage(t, a[4].addr, w.child);
+        r = task_wait_put_rusage(t, a[4].addr, w.child);
     if (w.child)
-        consume(&w);
+        task_wait_consume(&w);
     return r;
 }

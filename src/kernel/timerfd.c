@@ -24,7 +24,7 @@ struct timerfd {
 
 /* The timer is not started again here: see the head of the file. */
 static void
-on_fire(struct timer *timer)
+timerfd_on_fire(struct timer *timer)
 {
     struct timerfd *tf = CONTAINER_OF(timer, struct timerfd, timer);
 
@@ -36,7 +36,7 @@ on_fire(struct timer *timer)
 /* Counts the intervals that have passed since the timer fired, and starts it
  * again. */
 static int
-catch_up(struct timerfd *tf)
+timerfd_catch_up(struct timerfd *tf)
 {
     struct clock *c = &tf->kernel->clock;
 
@@ -68,7 +68,7 @@ timerfd_read(struct file *f, struct task *t, void *buf, size_t len,
         return -EINVAL;
     if (!tf->ticks)
         return -EAGAIN;
-    int r = catch_up(tf);
+    int r = timerfd_catch_up(tf);
     if (r < 0)
         return r;
     memcpy(buf, &tf->ticks, sizeof tf->ticks);
@@ -111,7 +111,7 @@ timerfd_new(struct kernel *k, bool is_real, uint32_t flags,
     if (!tf)
         return -ENOMEM;
     *tf = (struct timerfd){
-        .kernel = k, .is_real = is_real, .timer.fire = on_fire};
+        .kernel = k, .is_real = is_real, .timer.fire = timerfd_on_fire};
     waitq_init(&tf->fired);
     return file_new(&k->vfs, &timerfd_ops, tf, O_RDWR | flags, ret);
 }
@@ -119,7 +119,7 @@ timerfd_new(struct kernel *k, bool is_real, uint32_t flags,
 /* A timer that is due but was not fired yet has at least a nanosecond left: 0
  * would mean that it is disarmed. */
 static void
-current(struct timerfd *tf, struct timerfd_spec *ret)
+timerfd_current(struct timerfd *tf, struct timerfd_spec *ret)
 {
     int64_t left = 0;
 
@@ -154,7 +154,7 @@ timerfd_of(struct file *f, struct timerfd **ret)
     if (f->ops != &timerfd_ops)
         return -EINVAL;
     *ret = f->obj;
-    return catch_up(*ret);
+    return timerfd_catch_up(*ret);
 }
 
 /* A new setting drops expirations that were not read. */
@@ -167,7 +167,7 @@ timerfd_set(struct file *f, bool is_absolute, const struct timerfd_spec *spec,
     int r = timerfd_of(f, &tf);
     if (r < 0)
         return r;
-    current(tf, old);
+    timerfd_current(tf, old);
     timer_stop(&tf->kernel->clock, &tf->timer);
     tf->ticks = 0;
     tf->has_fired = false;
@@ -185,6 +185,6 @@ timerfd_get(struct file *f, struct timerfd_spec *ret)
 
     int r = timerfd_of(f, &tf);
     if (r == 0)
-        current(tf, ret);
+        timerfd_current(tf, ret);
     return r;
 }

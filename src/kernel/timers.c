@@ -32,7 +32,8 @@ struct posix_timer {
 /* Returns the first multiple of `interval` after `deadline` that is in the
  * future (NS_NEVER on overflow), and the number of periods passed. */
 static int64_t
-next_period(int64_t deadline, int64_t interval, int64_t now, int *ret_passed)
+timers_next_period(int64_t deadline, int64_t interval, int64_t now,
+                   int *ret_passed)
 {
     int64_t late, next;
 
@@ -50,7 +51,7 @@ next_period(int64_t deadline, int64_t interval, int64_t now, int *ret_passed)
 
 /* The timer is started before the signal is sent, which may end the task. */
 static void
-on_itimer(struct timer *timer)
+timers_on_itimer(struct timer *timer)
 {
     struct task *t = CONTAINER_OF(timer, struct task, itimer_real);
     struct clock *c = &t->kernel->clock;
@@ -58,15 +59,16 @@ on_itimer(struct timer *timer)
 
     if (t->itimer_interval_ns)
         (void)timer_start(c, timer,
-                          next_period(timer->deadline_ns, t->itimer_interval_ns,
-                                      clock_mono_ns(c), &passed));
+                          timers_next_period(timer->deadline_ns,
+                                             t->itimer_interval_ns,
+                                             clock_mono_ns(c), &passed));
     signal_send_kernel(t, SIGALRM);
 }
 
 void
 timers_init(struct task *t)
 {
-    t->itimer_real.fire = on_itimer;
+    t->itimer_real.fire = timers_on_itimer;
 }
 
 struct itimer {
@@ -76,7 +78,7 @@ struct itimer {
 /* A running timer has at least a microsecond left, the unit of the
  * interface. */
 static struct itimer
-real_left(const struct task *t)
+timers_real_left(const struct task *t)
 {
     const struct timer *timer = &t->itimer_real;
     int64_t left = 0;
@@ -91,7 +93,7 @@ real_left(const struct task *t)
 /* CPU timers have the resolution of a slice; one that is due shows a
  * microsecond. */
 static struct itimer
-cpu_left(const struct task *t, int which)
+timers_cpu_left(const struct task *t, int which)
 {
     const struct cpu_timer *ct = &t->cpu_timers[which - 1];
     int64_t left = ct->at_ns ? ct->at_ns - t->usage.cpu_ns : 0;
@@ -102,7 +104,7 @@ cpu_left(const struct task *t, int which)
 
 /* struct itimerval of 32-bit programs: interval first, then value. */
 static int
-put_itimer(struct task *t, gaddr to, struct itimer it)
+timers_put_itimer(struct task *t, gaddr to, struct itimer it)
 {
     int64_t value = it.value_ns / 1000, interval = it.interval_ns / 1000;
     int32_t out[4] = {(int32_t)(interval / 1000000),
@@ -116,7 +118,8 @@ static struct itimer
 itimer_left(struct task *t, int which)
 {
     sched_account(t->kernel);
-    return which == ITIMER_REAL ? real_left(t) : cpu_left(t, which);
+    return which == ITIMER_REAL ? timers_real_left(t)
+                                : timers_cpu_left(t, which);
 }
 
 /* getitimer(which, value) */
@@ -125,12 +128,12 @@ sys_getitimer(struct task *t, const union sysarg *a)
 {
     if (a[0].u > ITIMER_PROF)
         return -EINVAL;
-    return put_itimer(t, a[1].addr, itimer_left(t, a[0].i));
+    return timers_put_itimer(t, a[1].addr, itimer_left(t, a[0].i));
 }
 
 /* A value of 0 stops the timer; the interval alone has no effect. */
 static int
-set_real(struct task *t, struct itimer it)
+timers_set_real(struct task *t, struct itimer it)
 {
     struct clock *c = &t->kernel->clock;
 
@@ -143,7 +146,7 @@ set_real(struct task *t, struct itimer it)
 
 /* The timer fires when the task has used this much more CPU time. */
 static void
-set_cpu(struct task *t, int which, struct itimer it)
+timers_set_cpu(struct task *t, int which, struct itimer it)
 {
     struct cpu_timer *ct = &t->cpu_timers[which - 1];
 
@@ -170,25 +173,25 @@ sys_setitimer(struct task *t, const union sysarg *a)
     set.value_ns = in[2] * NS_PER_S + in[3] * INT64_C(1000);
     old = itimer_left(t, a[0].i);
     if (a[0].i == ITIMER_REAL)
-        r = set_real(t, set);
+        r = timers_set_real(t, set);
     else
-        set_cpu(t, a[0].i, set);
+        timers_set_cpu(t, a[0].i, set);
     if (r < 0 || !a[2].addr)
         return r;
-    return put_itimer(t, a[2].addr, old);
+    return timers_put_itimer(t, a[2].addr, old);
 }
 
 /* --- CPU time */
 
 static void
-check_cpu_timer(struct task *t, struct cpu_timer *ct, int sig)
+timers_check_cpu_timer(struct task *t, struct cpu_timer *ct, int sig)
 {
     int passed;
 
     if (!ct->at_ns || t->usage.cpu_ns < ct->at_ns)
         return;
-    ct->at_ns = ct->interval_ns ? next_period(ct->at_ns, ct->interval_ns,
-                                              t->usage.cpu_ns, &passed)
+    ct->at_ns = ct->interval_ns ? timers_next_period(ct->at_ns, ct->interval_ns,
+                                                     t->usage.cpu_ns, &passed)
                                 : 0;
     signal_send_kernel(t, sig);
 }
@@ -196,7 +199,7 @@ check_cpu_timer(struct task *t, struct cpu_timer *ct, int sig)
 /* SIGXCPU is sent at the soft limit and every second after it; SIGKILL at the
  * hard limit. */
 static void
-check_rlimit_cpu(struct task *t)
+timers_check_rlimit_cpu(struct task *t)
 {
     struct rlimit_k *rl = &t->rlimits[RLIMIT_CPU];
     uint64_t used = (uint64_t)(t->usage.cpu_ns / NS_PER_S);
@@ -216,11 +219,11 @@ timers_check_cpu(struct task *t)
 {
     if (t->is_zombie)
         return;
-    check_cpu_timer(t, &t->cpu_timers[ITIMER_VIRTUAL - 1], SIGVTALRM);
-    check_cpu_timer(t, &t->cpu_timers[ITIMER_PROF - 1], SIGPROF);
+    timers_check_cpu_timer(t, &t->cpu_timers[ITIMER_VIRTUAL - 1], SIGVTALRM);
+    timers_check_cpu_timer(t, &t->cpu_timers[ITIMER_PROF - 1], SIGPROF);
     if (t->rlimits[RLIMIT_CPU].cur != RLIM_INFINITY ||
         t->rlimits[RLIMIT_CPU].max != RLIM_INFINITY)
-        check_rlimit_cpu(t);
+        timers_check_rlimit_cpu(t);
 }
 
 /* --- timer_create */
@@ -228,7 +231,7 @@ timers_check_cpu(struct task *t)
 /* While the signal of a timer is still pending, further expirations are added
  * to its overrun count and need no queue entry. */
 static void
-on_posix_timer(struct timer *timer)
+timers_on_posix_timer(struct timer *timer)
 {
     struct posix_timer *pt = CONTAINER_OF(timer, struct posix_timer, timer);
     struct task *t = pt->task;
@@ -237,8 +240,9 @@ on_posix_timer(struct timer *timer)
     int missed = 0;
     if (pt->interval_ns)
         (void)timer_start(c, timer,
-                          next_period(timer->deadline_ns, pt->interval_ns,
-                                      clock_mono_ns(c), &missed));
+                          timers_next_period(timer->deadline_ns,
+                                             pt->interval_ns, clock_mono_ns(c),
+                                             &missed));
     int more = missed < INT_MAX ? missed + 1 : missed;
     if (pt->notify == SIGEV_NONE || signal_add_overrun(t, pt->id, more))
         return;
@@ -299,7 +303,7 @@ timers_delivered(struct task *t, int timerid, int overrun)
 
 /* CPU clocks are not offered here; setitimer has them. */
 static bool
-is_timer_clock(int id)
+timers_is_timer_clock(int id)
 {
     return id == CLOCK_REALTIME || id == CLOCK_MONOTONIC ||
            id == CLOCK_BOOTTIME;
@@ -313,7 +317,7 @@ sys_timer_create(struct task *t, const union sysarg *a)
     int32_t ev[3] = {0, SIGALRM, SIGEV_SIGNAL};
     struct kernel *k = t->kernel;
 
-    if (!is_timer_clock(a[0].i))
+    if (!timers_is_timer_clock(a[0].i))
         return -EINVAL;
     int r = a[1].addr ? copy_from_guest(t, ev, a[1].addr, sizeof ev) : 0;
     if (r < 0)
@@ -330,7 +334,7 @@ sys_timer_create(struct task *t, const union sysarg *a)
         return -EAGAIN;
     }
     pt->task = t;
-    pt->timer.fire = on_posix_timer;
+    pt->timer.fire = timers_on_posix_timer;
     pt->clock = a[0].i;
     pt->sig = ev[1];
     pt->notify = ev[2];
@@ -346,7 +350,7 @@ sys_timer_create(struct task *t, const union sysarg *a)
 
 /* A running timer shows at least a nanosecond. */
 static int
-put_timer(struct task *t, gaddr to, const struct posix_timer *pt)
+timers_put_timer(struct task *t, gaddr to, const struct posix_timer *pt)
 {
     int64_t left = 0;
 
@@ -364,7 +368,7 @@ sys_timer_gettime(struct task *t, const union sysarg *a)
 {
     struct posix_timer *pt = posix_timer_find(t, a[0].i);
 
-    return pt ? put_timer(t, a[1].addr, pt) : -EINVAL;
+    return pt ? timers_put_timer(t, a[1].addr, pt) : -EINVAL;
 }
 
 /* timer_settime(id, flags, new, old): the old value is written before the timer
@@ -382,7 +386,7 @@ sys_timer_settime(struct task *t, const union sysarg *a)
     if (r == 0)
         r = abi_get_time(t, a[2].addr + 16, &value);
     if (r == 0 && a[3].addr)
-        r = put_timer(t, a[3].addr, pt);
+        r = timers_put_timer(t, a[3].addr, pt);
     if (r < 0)
         return r;
     timer_stop(c, &pt->timer);

@@ -142,7 +142,7 @@ tty_set_winsize(struct tty *tty, const struct tty_winsize *ws)
  * between bytes has passed. Otherwise starts the timer that will wake the
  * reader. */
 static bool
-is_enough(struct tty *tty, size_t len)
+tty_is_enough(struct tty *tty, size_t len)
 {
     size_t have = ldisc_available(tty), min = tty->tio.cc[VMIN];
     int64_t gap_ns = (int64_t)tty->tio.cc[VTIME] * TENTH_NS;
@@ -164,7 +164,7 @@ is_enough(struct tty *tty, size_t len)
  * termios(3): a count, a time between bytes, a time for the first byte, or
  * neither. */
 static int
-check_input(struct tty *tty, struct file *f, struct task *t, size_t len)
+tty_check_input(struct tty *tty, struct file *f, struct task *t, size_t len)
 {
     bool is_raw = !(tty->tio.lflag & ICANON);
     int64_t time_ns = (int64_t)tty->tio.cc[VTIME] * TENTH_NS;
@@ -172,7 +172,7 @@ check_input(struct tty *tty, struct file *f, struct task *t, size_t len)
     if (is_raw && tty->tio.cc[VMIN]) {
         if ((f->flags & O_NONBLOCK) && ldisc_available(tty))
             return 0;
-        return is_enough(tty, len) ? 0 : -EAGAIN;
+        return tty_is_enough(tty, len) ? 0 : -EAGAIN;
     }
     if (ldisc_available(tty) || (is_raw && !time_ns))
         return 0;
@@ -185,7 +185,8 @@ check_input(struct tty *tty, struct file *f, struct task *t, size_t len)
 /* The end of file is a read of 0 bytes; a process in the background is stopped
  * first. */
 static int64_t
-slave_read(struct file *f, struct task *t, void *buf, size_t len, uint64_t *pos)
+tty_slave_read(struct file *f, struct task *t, void *buf, size_t len,
+               uint64_t *pos)
 {
     CLEANUP(tty_putp) struct tty *tty = tty_get(f->obj);
     bool is_eof;
@@ -196,7 +197,7 @@ slave_read(struct file *f, struct task *t, void *buf, size_t len, uint64_t *pos)
     int r = tty_check_job(tty, t, SIGTTIN);
     if (r < 0)
         return r;
-    r = check_input(tty, f, t, len);
+    r = tty_check_input(tty, f, t, len);
     if (r < 0)
         return r;
     return (int64_t)ldisc_take(tty, buf, len, &is_eof);
@@ -206,8 +207,8 @@ slave_read(struct file *f, struct task *t, void *buf, size_t len, uint64_t *pos)
 
 /* Output of background processes is allowed, unless TOSTOP is set. */
 static int64_t
-slave_write(struct file *f, struct task *t, const void *buf, size_t len,
-            uint64_t *pos)
+tty_slave_write(struct file *f, struct task *t, const void *buf, size_t len,
+                uint64_t *pos)
 {
     CLEANUP(tty_putp) struct tty *tty = tty_get(f->obj);
 
@@ -226,7 +227,7 @@ slave_write(struct file *f, struct task *t, const void *buf, size_t len,
 /* poll reports a raw terminal as readable only if a read would not wait for
  * VMIN. */
 static bool
-has_input(const struct tty *tty)
+tty_has_input(const struct tty *tty)
 {
     size_t min = 1;
 
@@ -236,7 +237,7 @@ has_input(const struct tty *tty)
 }
 
 static short
-slave_poll(struct file *f, struct poll_table *pt)
+tty_slave_poll(struct file *f, struct poll_table *pt)
 {
     struct tty *tty = f->obj;
     short events = 0;
@@ -244,7 +245,7 @@ slave_poll(struct file *f, struct poll_table *pt)
     poll_wait(pt, &tty->slave_queue);
     if (tty->is_hung_up)
         return POLLIN | POLLRDNORM | POLLOUT | POLLWRNORM | POLLERR | POLLHUP;
-    if (has_input(tty))
+    if (tty_has_input(tty))
         events |= POLLIN | POLLRDNORM;
     if (ldisc_can_write(tty))
         events |= POLLOUT | POLLWRNORM;
@@ -252,7 +253,7 @@ slave_poll(struct file *f, struct poll_table *pt)
 }
 
 static int64_t
-slave_ioctl(struct file *f, struct task *t, uint32_t cmd, uint32_t arg)
+tty_slave_ioctl(struct file *f, struct task *t, uint32_t cmd, uint32_t arg)
 {
     CLEANUP(tty_putp) struct tty *tty = tty_get(f->obj);
 
@@ -260,7 +261,7 @@ slave_ioctl(struct file *f, struct task *t, uint32_t cmd, uint32_t arg)
 }
 
 static void
-slave_release(struct file *f)
+tty_slave_release(struct file *f)
 {
     struct tty *tty = f->obj;
 
@@ -271,18 +272,18 @@ slave_release(struct file *f)
 
 static const struct file_ops slave_ops = {
     .kind = "tty",
-    .read = slave_read,
-    .write = slave_write,
-    .poll = slave_poll,
-    .ioctl = slave_ioctl,
-    .release = slave_release,
+    .read = tty_slave_read,
+    .write = tty_slave_write,
+    .poll = tty_slave_poll,
+    .ioctl = tty_slave_ioctl,
+    .release = tty_slave_release,
 };
 
 /* --- opening */
 
 /* The count of slaves tells the master when the last one has gone. */
 static int
-open_slave(struct tty *tty, uint32_t flags, OWN struct file **ret)
+tty_open_slave(struct tty *tty, uint32_t flags, OWN struct file **ret)
 {
     if (tty->is_hung_up)
         return -EIO;
@@ -300,7 +301,7 @@ tty_open(struct tty *tty, struct task *t, uint32_t flags, OWN struct file **ret)
 {
     if (tty->is_locked)
         return -EIO;
-    int r = open_slave(tty, flags, ret);
+    int r = tty_open_slave(tty, flags, ret);
     if (r < 0)
         return r;
     bool acquires = t && !(flags & O_NOCTTY) && file_is_readable(*ret) &&
@@ -317,5 +318,5 @@ tty_open_current(struct kernel *k, struct task *t, uint32_t flags,
     (void)k;
     if (!t || !t->ctty)
         return -ENXIO;
-    return open_slave(t->ctty, flags, ret);
+    return tty_open_slave(t->ctty, flags, ret);
 }

@@ -17,19 +17,19 @@ struct ioctl_call {
 };
 
 static bool
-is_master(const struct ioctl_call *c)
+tty_ioctl_is_master(const struct ioctl_call *c)
 {
     return c->file->ops == &tty_master_ops;
 }
 
 static int
-put_int(const struct ioctl_call *c, int32_t value)
+tty_ioctl_put_int(const struct ioctl_call *c, int32_t value)
 {
     return copy_to_guest(c->task, c->arg, &value, sizeof value);
 }
 
 static int
-get_int(const struct ioctl_call *c, int32_t *ret)
+tty_ioctl_get_int(const struct ioctl_call *c, int32_t *ret)
 {
     return copy_from_guest(c->task, ret, c->arg, sizeof *ret);
 }
@@ -38,7 +38,7 @@ get_int(const struct ioctl_call *c, int32_t *ret)
 
 /* TCGETS: in the layout that the terminal keeps it */
 static int64_t
-get_settings(const struct ioctl_call *c)
+tty_ioctl_get_settings(const struct ioctl_call *c)
 {
     return copy_to_guest(c->task, c->arg, &c->tty->tio, sizeof c->tty->tio);
 }
@@ -46,7 +46,7 @@ get_settings(const struct ioctl_call *c)
 /* TCSETS, TCSETSW, TCSETSF: now, after pending output, and dropping unread
  * input too. Output reaches the master at once, so the first two are equal. */
 static int64_t
-set_settings(const struct ioctl_call *c)
+tty_ioctl_set_settings(const struct ioctl_call *c)
 {
     struct tty_termios tio;
     int r = tty_check_job(c->tty, c->task, SIGTTOU);
@@ -63,7 +63,7 @@ set_settings(const struct ioctl_call *c)
 }
 
 static int64_t
-get_winsize(const struct ioctl_call *c)
+tty_ioctl_get_winsize(const struct ioctl_call *c)
 {
     return copy_to_guest(c->task, c->arg, &c->tty->winsize,
                          sizeof c->tty->winsize);
@@ -71,7 +71,7 @@ get_winsize(const struct ioctl_call *c)
 
 /* TIOCSWINSZ: the terminal emulator behind the master sets it */
 static int64_t
-set_winsize(const struct ioctl_call *c)
+tty_ioctl_set_winsize(const struct ioctl_call *c)
 {
     struct tty_winsize ws;
     int r = copy_from_guest(c->task, &ws, c->arg, sizeof ws);
@@ -83,17 +83,17 @@ set_winsize(const struct ioctl_call *c)
 }
 
 static int64_t
-get_discipline(const struct ioctl_call *c)
+tty_ioctl_get_discipline(const struct ioctl_call *c)
 {
-    return put_int(c, 0);
+    return tty_ioctl_put_int(c, 0);
 }
 
 /* N_TTY, number 0, is the only line discipline. */
 static int64_t
-set_discipline(const struct ioctl_call *c)
+tty_ioctl_set_discipline(const struct ioctl_call *c)
 {
     int32_t n;
-    int r = get_int(c, &n);
+    int r = tty_ioctl_get_int(c, &n);
 
     if (r < 0)
         return r;
@@ -104,7 +104,7 @@ set_discipline(const struct ioctl_call *c)
 
 /* There is no line to send a break on; only the right to do so is checked. */
 static int64_t
-send_break(const struct ioctl_call *c)
+tty_ioctl_send_break(const struct ioctl_call *c)
 {
     return tty_check_job(c->tty, c->task, SIGTTOU);
 }
@@ -112,7 +112,7 @@ send_break(const struct ioctl_call *c)
 /* tcflow: stops and starts our output, or sends the characters that ask the
  * other side to do so. */
 static int64_t
-control_flow(const struct ioctl_call *c)
+tty_ioctl_control_flow(const struct ioctl_call *c)
 {
     struct tty *tty = c->tty;
     int r = tty_check_job(tty, c->task, SIGTTOU);
@@ -145,7 +145,7 @@ tty_ioctl_flush(const struct ioctl_call *c)
     if (c->arg > TCIOFLUSH)
         return -EINVAL;
     /* The input of the slave is the output of the master. */
-    uint32_t in = is_master(c) ? TCOFLUSH : TCIFLUSH;
+    uint32_t in = tty_ioctl_is_master(c) ? TCOFLUSH : TCIFLUSH;
     if (c->arg == in || c->arg == TCIOFLUSH)
         ldisc_flush_input(c->tty);
     if (c->arg != in)
@@ -156,32 +156,32 @@ tty_ioctl_flush(const struct ioctl_call *c)
 /* FIONREAD has the same number as TIOCINQ. The master reads what the slave has
  * written. */
 static int64_t
-count_input(const struct ioctl_call *c)
+tty_ioctl_count_input(const struct ioctl_call *c)
 {
     const struct tty *tty = c->tty;
-    size_t n = is_master(c) ? (size_t)(tty->out_head - tty->out_tail)
-                            : ldisc_available(tty);
+    size_t n = tty_ioctl_is_master(c) ? (size_t)(tty->out_head - tty->out_tail)
+                                      : ldisc_available(tty);
 
-    return put_int(c, (int32_t)n);
+    return tty_ioctl_put_int(c, (int32_t)n);
 }
 
 /* Written bytes reach the master at once, so none are pending. */
 static int64_t
-count_output(const struct ioctl_call *c)
+tty_ioctl_count_output(const struct ioctl_call *c)
 {
-    return put_int(c, 0);
+    return tty_ioctl_put_int(c, 0);
 }
 
 /* TIOCSTI would let a program type commands into the shell of another one. */
 static int64_t
-refuse_typing(const struct ioctl_call *c)
+tty_ioctl_refuse_typing(const struct ioctl_call *c)
 {
     (void)c;
     return -EPERM;
 }
 
 static int64_t
-accept(const struct ioctl_call *c)
+tty_ioctl_accept(const struct ioctl_call *c)
 {
     (void)c;
     return 0;
@@ -197,17 +197,17 @@ session(const struct ioctl_call *c)
 
 /* TIOCGPTN: the number in /dev/pts */
 static int64_t
-get_number(const struct ioctl_call *c)
+tty_ioctl_get_number(const struct ioctl_call *c)
 {
-    return put_int(c, (int32_t)c->tty->index);
+    return tty_ioctl_put_int(c, (int32_t)c->tty->index);
 }
 
 /* TIOCSPTLCK: unlockpt(3) */
 static int64_t
-set_lock(const struct ioctl_call *c)
+tty_ioctl_set_lock(const struct ioctl_call *c)
 {
     int32_t on;
-    int r = get_int(c, &on);
+    int r = tty_ioctl_get_int(c, &on);
 
     if (r < 0)
         return r;
@@ -216,17 +216,17 @@ set_lock(const struct ioctl_call *c)
 }
 
 static int64_t
-get_lock(const struct ioctl_call *c)
+tty_ioctl_get_lock(const struct ioctl_call *c)
 {
-    return put_int(c, c->tty->is_locked);
+    return tty_ioctl_put_int(c, c->tty->is_locked);
 }
 
 /* TIOCPKT: see master_read. */
 static int64_t
-set_packet(const struct ioctl_call *c)
+tty_ioctl_set_packet(const struct ioctl_call *c)
 {
     int32_t on;
-    int r = get_int(c, &on);
+    int r = tty_ioctl_get_int(c, &on);
 
     if (r < 0)
         return r;
@@ -235,14 +235,14 @@ set_packet(const struct ioctl_call *c)
 }
 
 static int64_t
-get_packet(const struct ioctl_call *c)
+tty_ioctl_get_packet(const struct ioctl_call *c)
 {
-    return put_int(c, c->tty->is_packet);
+    return tty_ioctl_put_int(c, c->tty->is_packet);
 }
 
 /* TIOCGPTPEER: opens the slave without a path */
 static int64_t
-open_peer(const struct ioctl_call *c)
+tty_ioctl_open_peer(const struct ioctl_call *c)
 {
     struct file *slave;
     int r = tty_open(c->tty, c->task, c->arg & ~(uint32_t)O_CLOEXEC, &slave);
@@ -262,20 +262,34 @@ struct ioctl_row {
 };
 
 static const struct ioctl_row rows[] = {
-    {TCGETS, BOTH, get_settings},     {TCSETS, BOTH, set_settings},
-    {TCSETSW, BOTH, set_settings},    {TCSETSF, BOTH, set_settings},
-    {TIOCGWINSZ, BOTH, get_winsize},  {TIOCSWINSZ, BOTH, set_winsize},
-    {TIOCGETD, BOTH, get_discipline}, {TIOCSETD, BOTH, set_discipline},
-    {TCSBRK, BOTH, send_break},       {TCSBRKP, BOTH, send_break},
-    {TCXONC, BOTH, control_flow},     {TCFLSH, BOTH, tty_ioctl_flush},
-    {TIOCINQ, BOTH, count_input},     {TIOCOUTQ, BOTH, count_output},
-    {TIOCSTI, BOTH, refuse_typing},   {TIOCEXCL, BOTH, accept},
-    {TIOCNXCL, BOTH, accept},         {TIOCSCTTY, BOTH, session},
-    {TIOCNOTTY, BOTH, session},       {TIOCGPGRP, BOTH, session},
-    {TIOCSPGRP, BOTH, session},       {TIOCGSID, BOTH, session},
-    {TIOCGPTN, MASTER, get_number},   {TIOCSPTLCK, MASTER, set_lock},
-    {TIOCGPTLCK, MASTER, get_lock},   {TIOCPKT, MASTER, set_packet},
-    {TIOCGPKT, MASTER, get_packet},   {TIOCGPTPEER, MASTER, open_peer},
+    {TCGETS, BOTH, tty_ioctl_get_settings},
+    {TCSETS, BOTH, tty_ioctl_set_settings},
+    {TCSETSW, BOTH, tty_ioctl_set_settings},
+    {TCSETSF, BOTH, tty_ioctl_set_settings},
+    {TIOCGWINSZ, BOTH, tty_ioctl_get_winsize},
+    {TIOCSWINSZ, BOTH, tty_ioctl_set_winsize},
+    {TIOCGETD, BOTH, tty_ioctl_get_discipline},
+    {TIOCSETD, BOTH, tty_ioctl_set_discipline},
+    {TCSBRK, BOTH, tty_ioctl_send_break},
+    {TCSBRKP, BOTH, tty_ioctl_send_break},
+    {TCXONC, BOTH, tty_ioctl_control_flow},
+    {TCFLSH, BOTH, tty_ioctl_flush},
+    {TIOCINQ, BOTH, tty_ioctl_count_input},
+    {TIOCOUTQ, BOTH, tty_ioctl_count_output},
+    {TIOCSTI, BOTH, tty_ioctl_refuse_typing},
+    {TIOCEXCL, BOTH, tty_ioctl_accept},
+    {TIOCNXCL, BOTH, tty_ioctl_accept},
+    {TIOCSCTTY, BOTH, session},
+    {TIOCNOTTY, BOTH, session},
+    {TIOCGPGRP, BOTH, session},
+    {TIOCSPGRP, BOTH, session},
+    {TIOCGSID, BOTH, session},
+    {TIOCGPTN, MASTER, tty_ioctl_get_number},
+    {TIOCSPTLCK, MASTER, tty_ioctl_set_lock},
+    {TIOCGPTLCK, MASTER, tty_ioctl_get_lock},
+    {TIOCPKT, MASTER, tty_ioctl_set_packet},
+    {TIOCGPKT, MASTER, tty_ioctl_get_packet},
+    {TIOCGPTPEER, MASTER, tty_ioctl_open_peer},
 };
 
 /* A hung-up terminal answers no request. */
@@ -288,7 +302,8 @@ tty_ioctl(struct tty *tty, struct file *f, struct task *t, uint32_t cmd,
     if (tty->is_hung_up)
         return cmd == TIOCSPGRP ? -ENOTTY : -EIO;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (rows[i].cmd == cmd && (rows[i].side == BOTH || is_master(&c)))
+        if (rows[i].cmd == cmd &&
+            (rows[i].side == BOTH || tty_ioctl_is_master(&c)))
             return rows[i].fn(&c);
     return -ENOTTY;
 }

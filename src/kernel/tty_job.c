@@ -12,7 +12,7 @@
 #include <sys/ioctl.h>
 
 static void
-signal_group(struct kernel *k, int32_t pgid, int sig)
+tty_job_signal_group(struct kernel *k, int32_t pgid, int sig)
 {
     struct siginfo_k si = {.signo = sig, .code = SI_KERNEL};
 
@@ -23,7 +23,7 @@ signal_group(struct kernel *k, int32_t pgid, int sig)
 void
 tty_signal_foreground(struct tty *tty, int sig)
 {
-    signal_group(tty->kernel, tty->pgid, sig);
+    tty_job_signal_group(tty->kernel, tty->pgid, sig);
 }
 
 static bool
@@ -45,7 +45,7 @@ tty_check_job(struct tty *tty, struct task *t, int sig)
         return sig == SIGTTIN ? -EIO : 0;
     if (task_group_is_orphaned(tty->kernel, t->pgid))
         return -EIO;
-    signal_group(tty->kernel, t->pgid, sig);
+    tty_job_signal_group(tty->kernel, t->pgid, sig);
     /* Ready at once: the call is made again when the task goes on. */
     if (t->thread)
         t->thread->is_ready = true;
@@ -55,7 +55,7 @@ tty_check_job(struct tty *tty, struct task *t, int sig)
 /* --- acquiring and giving up */
 
 static void
-clear_session(struct tty *tty)
+tty_job_clear_session(struct tty *tty)
 {
     LIST_FOR_EACH(it, &tty->kernel->tasks) {
         struct task *t = CONTAINER_OF(it, struct task, link);
@@ -89,7 +89,7 @@ tty_hangup(struct tty *tty)
         return;
     tty->is_hung_up = true;
     list_remove(&tty->link);
-    clear_session(tty);
+    tty_job_clear_session(tty);
     waitq_wake(&tty->slave_queue);
     waitq_wake(&tty->master_queue);
     if (leader && leader->pgid != pgid) {
@@ -99,21 +99,21 @@ tty_hangup(struct tty *tty)
         if (leader)
             signal_send_kernel(leader, SIGCONT);
     }
-    signal_group(k, pgid, SIGHUP);
-    signal_group(k, pgid, SIGCONT);
+    tty_job_signal_group(k, pgid, SIGHUP);
+    tty_job_signal_group(k, pgid, SIGCONT);
 }
 
 /* Releases the terminal from its session, and hangs up the foreground group. */
 static void
-leave_session(struct tty *tty, bool continues)
+tty_job_leave_session(struct tty *tty, bool continues)
 {
     struct kernel *k = tty->kernel;
     int32_t pgid = tty->pgid;
 
-    clear_session(tty);
-    signal_group(k, pgid, SIGHUP);
+    tty_job_clear_session(tty);
+    tty_job_signal_group(k, pgid, SIGHUP);
     if (continues)
-        signal_group(k, pgid, SIGCONT);
+        tty_job_signal_group(k, pgid, SIGCONT);
 }
 
 void
@@ -122,14 +122,14 @@ tty_session_leader_exit(struct task *t)
     CLEANUP(tty_putp) struct tty *tty = STEAL(t->ctty);
 
     if (tty && t->pid == t->sid)
-        leave_session(tty, false);
+        tty_job_leave_session(tty, false);
 }
 
 /* --- ioctls */
 
 /* TIOCSCTTY: a leader that has the terminal already succeeds. */
 static int
-set_controlling(struct tty *tty, struct file *f, struct task *t)
+tty_job_set_controlling(struct tty *tty, struct file *f, struct task *t)
 {
     if (t->pid == t->sid && t->sid == tty->sid)
         return 0;
@@ -147,13 +147,13 @@ tty_job_give_up(struct tty *tty, struct task *t)
         return -ENOTTY;
     tty_put(STEAL(t->ctty));
     if (t->pid == t->sid)
-        leave_session(tty, true);
+        tty_job_leave_session(tty, true);
     return 0;
 }
 
 /* A group belongs to one session, so any member tells which. */
 static int
-session_of_group(struct kernel *k, int32_t pgid, int32_t *ret_sid)
+tty_job_session_of_group(struct kernel *k, int32_t pgid, int32_t *ret_sid)
 {
     LIST_FOR_EACH(it, &k->tasks) {
         struct task *t = CONTAINER_OF(it, struct task, link);
@@ -168,7 +168,7 @@ session_of_group(struct kernel *k, int32_t pgid, int32_t *ret_sid)
 /* The new group must be in the caller's session. A background process that
  * tries this is stopped, so shells ignore SIGTTOU. */
 static int
-set_foreground(struct tty *tty, struct task *t, uint32_t arg)
+tty_job_set_foreground(struct tty *tty, struct task *t, uint32_t arg)
 {
     int32_t pgid, sid;
 
@@ -182,7 +182,7 @@ set_foreground(struct tty *tty, struct task *t, uint32_t arg)
         return r;
     if (pgid < 0)
         return -EINVAL;
-    r = session_of_group(tty->kernel, pgid, &sid);
+    r = tty_job_session_of_group(tty->kernel, pgid, &sid);
     if (r < 0)
         return r;
     if (sid != t->sid)
@@ -199,11 +199,11 @@ tty_ioctl_session(struct tty *tty, struct file *f, struct task *t, uint32_t cmd,
 
     switch (cmd) {
     case TIOCSCTTY:
-        return set_controlling(tty, f, t);
+        return tty_job_set_controlling(tty, f, t);
     case TIOCNOTTY:
         return tty_job_give_up(tty, t);
     case TIOCSPGRP:
-        return set_foreground(tty, t, arg);
+        return tty_job_set_foreground(tty, t, arg);
     case TIOCGPGRP:
         if (!may_ask)
             return -ENOTTY;

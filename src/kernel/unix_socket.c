@@ -16,14 +16,14 @@
 enum { PATH_AT = offsetof(struct sockaddr_un, sun_path) };
 
 static bool
-is_abstract(const struct sock_addr *a)
+unix_socket_is_abstract(const struct sock_addr *a)
 {
     return !a->un.sun_path[0];
 }
 
 /* Copies the path as a string: that of the guest may have no NUL. */
 static void
-copy_path(const struct sock_addr *a, char *path, size_t size)
+unix_socket_copy_path(const struct sock_addr *a, char *path, size_t size)
 {
     size_t max = a->len - PATH_AT;
     size_t len = strnlen(a->un.sun_path, max < size ? max : size - 1);
@@ -34,7 +34,7 @@ copy_path(const struct sock_addr *a, char *path, size_t size)
 
 /* FNV-1a over the bytes after the family. */
 static struct list *
-bucket_of_name(struct net *n, const struct sock_addr *a)
+unix_socket_bucket_of_name(struct net *n, const struct sock_addr *a)
 {
     uint32_t h = 2166136261u;
 
@@ -45,16 +45,16 @@ bucket_of_name(struct net *n, const struct sock_addr *a)
 
 /* Names in the file system are found by inode, so they hash by its number. */
 static struct list *
-bucket_of_node(struct net *n, const struct vnode *v)
+unix_socket_bucket_of_node(struct net *n, const struct vnode *v)
 {
     return &n->names[v->ino % NET_BUCKETS];
 }
 
 /* Abstract names are compared with their length: they may contain NULs. */
 static struct socket *
-find_abstract(struct net *n, const struct sock_addr *a)
+unix_socket_find_abstract(struct net *n, const struct sock_addr *a)
 {
-    LIST_FOR_EACH(it, bucket_of_name(n, a)) {
+    LIST_FOR_EACH(it, unix_socket_bucket_of_name(n, a)) {
         struct socket *s = CONTAINER_OF(it, struct socket, bound);
         if (!s->node.mnt && s->local.len == a->len &&
             memcmp(s->local.bytes, a->bytes, a->len) == 0)
@@ -67,7 +67,7 @@ find_abstract(struct net *n, const struct sock_addr *a)
 static struct socket *
 unix_socket_find_node(struct net *n, const struct vnode *v)
 {
-    LIST_FOR_EACH(it, bucket_of_node(n, v)) {
+    LIST_FOR_EACH(it, unix_socket_bucket_of_node(n, v)) {
         struct socket *s = CONTAINER_OF(it, struct socket, bound);
         if (s->node.mnt && s->node.ino == v->ino &&
             s->node.mnt->fs == v->mnt->fs)
@@ -81,12 +81,13 @@ unix_socket_find_node(struct net *n, const struct vnode *v)
 /* The socket is found by its inode later, so it may be renamed, and another
  * name of the inode leads to it. */
 static int
-bind_path(struct socket *s, struct task *t, const struct sock_addr *addr)
+unix_socket_bind_path(struct socket *s, struct task *t,
+                      const struct sock_addr *addr)
 {
     char path[sizeof addr->un.sun_path + 1];
     struct walk w;
 
-    copy_path(addr, path, sizeof path);
+    unix_socket_copy_path(addr, path, sizeof path);
     const struct at at = task_at(t, &t->cwd, path);
     int r = path_walk(&at, WALK_PARENT | WALK_NOFOLLOW, &w);
     if (r < 0)
@@ -105,7 +106,8 @@ bind_path(struct socket *s, struct task *t, const struct sock_addr *addr)
     s->local = *addr;
     s->local.len = (uint32_t)(PATH_AT + strlen(path) + 1);
     s->local.bytes[s->local.len - 1] = 0;
-    list_push_back(bucket_of_node(s->kernel->net, &w.node), &s->bound);
+    list_push_back(unix_socket_bucket_of_node(s->kernel->net, &w.node),
+                   &s->bound);
     return 0;
 }
 
@@ -123,10 +125,10 @@ unix_autobind(struct socket *s)
         (void)snprintf(name, sizeof name, "%05x", n->next_name++ & 0xfffff);
         memcpy(a.un.sun_path + 1, name, 5);
         a.len = PATH_AT + 6;
-    } while (find_abstract(n, &a));
+    } while (unix_socket_find_abstract(n, &a));
     s->local = a;
     s->is_bound = true;
-    list_push_back(bucket_of_name(n, &a), &s->bound);
+    list_push_back(unix_socket_bucket_of_name(n, &a), &s->bound);
     return 0;
 }
 
@@ -142,15 +144,16 @@ unix_bind(struct socket *s, struct task *t, const struct sock_addr *addr)
         return -EINVAL;
     if (addr->len == PATH_AT)
         return s->is_bound ? -EINVAL : unix_autobind(s);
-    if (!is_abstract(addr)) {
-        r = bind_path(s, t, addr);
+    if (!unix_socket_is_abstract(addr)) {
+        r = unix_socket_bind_path(s, t, addr);
     } else if (s->is_bound) {
         r = -EINVAL;
-    } else if (find_abstract(s->kernel->net, addr)) {
+    } else if (unix_socket_find_abstract(s->kernel->net, addr)) {
         r = -EADDRINUSE;
     } else {
         s->local = *addr;
-        list_push_back(bucket_of_name(s->kernel->net, addr), &s->bound);
+        list_push_back(unix_socket_bucket_of_name(s->kernel->net, addr),
+                       &s->bound);
     }
     s->is_bound |= r == 0;
     return r;
@@ -178,14 +181,14 @@ unix_unbind(struct socket *s)
 
 /* Connecting needs the right to write to the socket's inode. */
 static int
-find_path(struct socket *s, struct task *t, const struct sock_addr *addr,
-          struct socket **ret)
+unix_socket_find_path(struct socket *s, struct task *t,
+                      const struct sock_addr *addr, struct socket **ret)
 {
     char path[sizeof addr->un.sun_path + 1];
     struct walk w;
     struct attr a;
 
-    copy_path(addr, path, sizeof path);
+    unix_socket_copy_path(addr, path, sizeof path);
     int r = task_walk(t, &t->cwd, path, 0, &w);
     if (r < 0)
         return r;
@@ -210,10 +213,10 @@ unix_find(struct socket *s, struct task *t, struct sock_addr *addr,
     if (addr->len <= PATH_AT || addr->len > sizeof addr->un ||
         addr->un.sun_family != AF_UNIX)
         return -EINVAL;
-    if (is_abstract(addr))
-        found = find_abstract(s->kernel->net, addr);
+    if (unix_socket_is_abstract(addr))
+        found = unix_socket_find_abstract(s->kernel->net, addr);
     else
-        r = find_path(s, t, addr, &found);
+        r = unix_socket_find_path(s, t, addr, &found);
     if (r < 0)
         return r;
     if (!found)

@@ -4,7 +4,7 @@
 #include "kernel/proc/procfs_impl.h"
 
 static int
-cgroup_put_number(struct buf *b, uint64_t n)
+proc_cgroup_put_number(struct buf *b, uint64_t n)
 {
     buf_printf(b, "%llu\n", (unsigned long long)n);
     return 0;
@@ -14,26 +14,26 @@ cgroup_put_number(struct buf *b, uint64_t n)
 int
 cgroup_memory_max(const struct proc_ask *a, struct buf *b)
 {
-    return cgroup_put_number(b, a->kernel->limits.max[LIMIT_memory]);
+    return proc_cgroup_put_number(b, a->kernel->limits.max[LIMIT_memory]);
 }
 
 int
 cgroup_memory_current(const struct proc_ask *a, struct buf *b)
 {
-    return cgroup_put_number(b, a->kernel->limits.used[LIMIT_memory]);
+    return proc_cgroup_put_number(b, a->kernel->limits.used[LIMIT_memory]);
 }
 
 /* pids.max and pids.current: processes, zombies too */
 int
 cgroup_pids_max(const struct proc_ask *a, struct buf *b)
 {
-    return cgroup_put_number(b, a->kernel->limits.max[LIMIT_processes]);
+    return proc_cgroup_put_number(b, a->kernel->limits.max[LIMIT_processes]);
 }
 
 int
 cgroup_pids_current(const struct proc_ask *a, struct buf *b)
 {
-    return cgroup_put_number(b, a->kernel->limits.used[LIMIT_processes]);
+    return proc_cgroup_put_number(b, a->kernel->limits.used[LIMIT_processes]);
 }
 
 /* cgroup.procs: one number per line, oldest first */

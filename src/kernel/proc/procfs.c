@@ -478,7 +478,7 @@ procfs_free(OWN struct fs *fs)
 }
 
 static int
-sysfs_statfs(struct fs *fs, struct fs_stat *ret)
+procfs_sysfs_statfs(struct fs *fs, struct fs_stat *ret)
 {
     (void)fs;
     *ret = (struct fs_stat){.type = 0x62656572, .bsize = 4096};
@@ -494,7 +494,7 @@ sysfs_statfs(struct fs *fs, struct fs_stat *ret)
 static const struct fs_ops procfs_ops = {
     .name = "proc", TABLE_OPS, .statfs = procfs_statfs};
 static const struct fs_ops sysfs_ops = {
-    .name = "sysfs", TABLE_OPS, .statfs = sysfs_statfs};
+    .name = "sysfs", TABLE_OPS, .statfs = procfs_sysfs_statfs};
 static const struct fs_change_ops procfs_change_ops = {
     .setattr = procfs_setattr,
 };

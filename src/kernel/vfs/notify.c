@@ -42,7 +42,7 @@ notify_watch_bucket(struct watches *ws, const struct fs *fs, uint64_t ino)
 }
 
 static int
-watches_need(struct vfs *v)
+notify_watches_need(struct vfs *v)
 {
     if (v->watches)
         return 0;
@@ -60,7 +60,7 @@ notify_watch_add(struct notify_watch *w, const struct vnode *node)
 {
     struct vfs *v = node->mnt->fs->vfs;
 
-    int r = watches_need(v);
+    int r = notify_watches_need(v);
     if (r < 0)
         return r;
     w->fs = node->mnt->fs;

@@ -20,7 +20,7 @@ enum { PREOPEN_FIRST = 3, PREOPENS_MAX = 64 };
 /* Moves the file of descriptor `fd` to a higher number, so that `fd` is
  * free. */
 static int
-move_away(struct task *t, int fd)
+preopen_move_away(struct task *t, int fd)
 {
     struct file *f = fd_find(t, fd);
 
@@ -36,7 +36,7 @@ preopen_install(struct task *t, int fd, OWN struct file *f, const char *name)
 {
     struct rights all = rights_of_kind(f);
     char *copy = strdup(name);
-    int r = copy ? move_away(t, fd) : -ENOMEM;
+    int r = copy ? preopen_move_away(t, fd) : -ENOMEM;
 
     if (r < 0) {
         free(copy);

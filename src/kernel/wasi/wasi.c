@@ -61,7 +61,7 @@ wasi_free(OWN struct abi_state *s)
 
 /* Creates the state of the task and its preopens, with the first call. */
 static int
-need_wasi(struct task *t)
+wasi_need_wasi(struct task *t)
 {
     if (t->abi)
         return 0;
@@ -80,8 +80,8 @@ need_wasi(struct task *t)
 
 /* Like strace_enter, by the parameter letters of wasi.def. */
 static void
-trace_enter(struct host_sink *out, const struct task *t,
-            const struct wasi_row *row, const uint64_t *a)
+wasi_trace_enter(struct host_sink *out, const struct task *t,
+                 const struct wasi_row *row, const uint64_t *a)
 {
     enum { SMALL = 4096 }; /* larger 32-bit numbers are mostly addresses */
 
@@ -97,7 +97,7 @@ trace_enter(struct host_sink *out, const struct task *t,
 }
 
 static void
-trace_exit(struct host_sink *out, int64_t r)
+wasi_trace_exit(struct host_sink *out, int64_t r)
 {
     if (r == -EWAIT)
         strace_puts(out, " = ? (waits)\n");
@@ -119,12 +119,12 @@ thread_wasi(struct thread *th, unsigned row, const uint64_t *args)
     thread_call_begin(th, CALL_WASI | row);
     t->usage.syscalls++;
     if (strace)
-        trace_enter(strace, t, &rows[row], args);
-    int64_t r = need_wasi(t);
+        wasi_trace_enter(strace, t, &rows[row], args);
+    int64_t r = wasi_need_wasi(t);
     if (r == 0 || rows[row].fn == wasi_proc_exit)
         r = rows[row].fn(t, args);
     r = thread_call_end(th, t, r);
     if (strace)
-        trace_exit(strace, r);
+        wasi_trace_exit(strace, r);
     return r == -EWAIT ? -EWAIT : wasi_errno(r);
 }

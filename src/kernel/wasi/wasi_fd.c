@@ -62,7 +62,7 @@ wasi_open_flags(uint32_t fdflags)
 
 /* O_SYNC contains the bit of O_DSYNC, so all bits of a row must be set. */
 static uint16_t
-fdflags_of(const struct file *f)
+wasi_fd_fdflags_of(const struct file *f)
 {
     uint32_t flags = 0;
 
@@ -86,7 +86,7 @@ wasi_fd_fdstat_get(struct task *t, const uint64_t *a)
         return r;
     struct rights rights = rights_get(t, (int)a[0], f);
     struct wasi_fdstat s = {.filetype = (uint8_t)filetype_of(attr.mode),
-                            .flags = fdflags_of(f),
+                            .flags = wasi_fd_fdflags_of(f),
                             .rights_base = rights.base,
                             .rights_inheriting = rights.inheriting};
     return copy_to_guest(t, (gaddr)a[1], &s, sizeof s);
@@ -104,7 +104,7 @@ wasi_fd_fdstat_set_flags(struct task *t, const uint64_t *a)
     if (r < 0)
         return r;
     if (flags & ~(uint32_t)FDFLAGS_ALL ||
-        flags & FDFLAGS_SYNCS & ~(uint32_t)fdflags_of(f))
+        flags & FDFLAGS_SYNCS & ~(uint32_t)wasi_fd_fdflags_of(f))
         return -EINVAL;
     f->flags = (f->flags & ~can_change) | (wasi_open_flags(flags) & can_change);
     return 0;
@@ -113,7 +113,7 @@ wasi_fd_fdstat_set_flags(struct task *t, const uint64_t *a)
 /* Copies the name of a preopened directory; NULL for other descriptors.
  * -ENOMEM. */
 static int
-copy_preopen(struct task *t, int fd, OWN char **ret)
+wasi_fd_copy_preopen(struct task *t, int fd, OWN char **ret)
 {
     const char *name = rights_preopen(t, fd);
 
@@ -135,7 +135,7 @@ wasi_fd_fdstat_set_rights(struct task *t, const uint64_t *a)
     if (set.base & ~now.base || set.inheriting & ~now.inheriting)
         return -ENOTCAPABLE;
     char *name;
-    r = copy_preopen(t, (int)a[0], &name);
+    r = wasi_fd_copy_preopen(t, (int)a[0], &name);
     return r < 0 ? r : rights_set(t, (int)a[0], &set, name);
 }
 
@@ -163,7 +163,7 @@ wasi_fd_renumber(struct task *t, const uint64_t *a)
         return 0;
     struct rights rights = rights_get(t, from, f);
     char *name;
-    int r = copy_preopen(t, from, &name);
+    int r = wasi_fd_copy_preopen(t, from, &name);
     if (r < 0)
         return r;
     r = fd_replace(t, to, file_get(f), t->fds.v[from].cloexec);

@@ -12,8 +12,8 @@ typedef int64_t io_fn(struct task *t, struct file *f, const struct io *io);
 /* Moves bytes and stores their number at `to`. The address is checked first:
  * after the transfer, an error could not be reported without losing data. */
 static int64_t
-transfer(struct task *t, struct file *f, const struct io *io, io_fn *fn,
-         uint64_t to)
+wasi_io_transfer(struct task *t, struct file *f, const struct io *io, io_fn *fn,
+                 uint64_t to)
 {
     struct io none = {.pos = io->pos};
 
@@ -36,7 +36,7 @@ wasi_fd_read(struct task *t, const uint64_t *a)
     struct file *f;
 
     int r = wasi_file(t, a[0], RIGHT_FD_READ, &f);
-    return r < 0 ? r : transfer(t, f, &io, io_read, a[3]);
+    return r < 0 ? r : wasi_io_transfer(t, f, &io, io_read, a[3]);
 }
 
 /* fd_write(fd, iovs, count, &n) */
@@ -48,12 +48,13 @@ wasi_fd_write(struct task *t, const uint64_t *a)
     struct file *f;
 
     int r = wasi_file(t, a[0], RIGHT_FD_WRITE, &f);
-    return r < 0 ? r : transfer(t, f, &io, io_write, a[3]);
+    return r < 0 ? r : wasi_io_transfer(t, f, &io, io_write, a[3]);
 }
 
 /* Transfers at a position of their own need no right to seek. */
 static int64_t
-transfer_at(struct task *t, const uint64_t *a, uint64_t right, io_fn *fn)
+wasi_io_transfer_at(struct task *t, const uint64_t *a, uint64_t right,
+                    io_fn *fn)
 {
     uint64_t pos = a[3];
     struct io io = {.is_vector = true,
@@ -65,21 +66,21 @@ transfer_at(struct task *t, const uint64_t *a, uint64_t right, io_fn *fn)
     int r = wasi_file(t, a[0], right, &f);
     if (r == 0)
         r = io_check_pos(f, (int64_t)pos);
-    return r < 0 ? r : transfer(t, f, &io, fn, a[4]);
+    return r < 0 ? r : wasi_io_transfer(t, f, &io, fn, a[4]);
 }
 
 /* fd_pread(fd, iovs, count, offset, &n) */
 int64_t
 wasi_fd_pread(struct task *t, const uint64_t *a)
 {
-    return transfer_at(t, a, RIGHT_FD_READ, io_read);
+    return wasi_io_transfer_at(t, a, RIGHT_FD_READ, io_read);
 }
 
 /* fd_pwrite(fd, iovs, count, offset, &n) */
 int64_t
 wasi_fd_pwrite(struct task *t, const uint64_t *a)
 {
-    return transfer_at(t, a, RIGHT_FD_WRITE, io_write);
+    return wasi_io_transfer_at(t, a, RIGHT_FD_WRITE, io_write);
 }
 
 /* --- positions */
@@ -100,7 +101,7 @@ wasi_io_seek(struct task *t, struct file *f, int64_t offset, int whence,
 /* Finds the file of a descriptor. A file that cannot seek has no right to it
  * either; -ESPIPE is the clearer reason of the two. */
 static int
-seekable(struct task *t, uint64_t fd, uint64_t need, struct file **ret)
+wasi_io_seekable(struct task *t, uint64_t fd, uint64_t need, struct file **ret)
 {
     struct file *f = fd_find(t, (int)fd);
 
@@ -117,7 +118,8 @@ wasi_fd_seek(struct task *t, const uint64_t *a)
     bool only_asks = a[1] == 0 && a[2] == SEEK_CUR;
     struct file *f;
 
-    int r = seekable(t, a[0], only_asks ? RIGHT_FD_TELL : RIGHT_FD_SEEK, &f);
+    int r = wasi_io_seekable(t, a[0], only_asks ? RIGHT_FD_TELL : RIGHT_FD_SEEK,
+                             &f);
     if (r < 0)
         return r;
     if (a[2] > SEEK_END)
@@ -131,7 +133,7 @@ wasi_fd_tell(struct task *t, const uint64_t *a)
 {
     struct file *f;
 
-    int r = seekable(t, a[0], RIGHT_FD_TELL, &f);
+    int r = wasi_io_seekable(t, a[0], RIGHT_FD_TELL, &f);
     return r < 0 ? r : wasi_io_seek(t, f, 0, SEEK_CUR, a[1]);
 }
 

@@ -12,7 +12,7 @@
 /* Copies a path argument into one of the two buffers, and returns it. NULL and
  * *err: it is too long, contains a NUL, or is outside of guest memory. */
 static const char *
-get_path(struct task *t, int which, const uint64_t *path, int *err)
+wasi_path_get_path(struct task *t, int which, const uint64_t *path, int *err)
 {
     char *buf = t->kernel->copies->path[which];
     uint64_t len = path[1];
@@ -48,7 +48,7 @@ wasi_path_get_at(struct task *t, int which, uint64_t fd, uint64_t need,
         r = wasi_file(t, fd, need, &f);
     if (r < 0)
         return r;
-    const char *p = get_path(t, which, path, &r);
+    const char *p = wasi_path_get_path(t, which, path, &r);
     if (!p)
         return r;
     *ret = task_at(t, &f->node, p);
@@ -58,14 +58,14 @@ wasi_path_get_at(struct task *t, int which, uint64_t fd, uint64_t need,
 
 /* Unknown bits are an error, as for all flags of WASI. */
 static int
-check_lookup(uint64_t flags)
+wasi_path_check_lookup(uint64_t flags)
 {
     return flags & ~(uint64_t)LOOKUP_SYMLINK_FOLLOW ? -EINVAL : 0;
 }
 
 /* The default of WASI is not to follow the last symbolic link. */
 static unsigned
-lookup_walk(uint64_t flags)
+wasi_path_lookup_walk(uint64_t flags)
 {
     return flags & LOOKUP_SYMLINK_FOLLOW ? 0 : WALK_NOFOLLOW;
 }
@@ -91,7 +91,7 @@ struct open_args {
 
 /* Returns the rights on the directory that an open needs. */
 static uint64_t
-rights_to_open(const struct open_args *o)
+wasi_path_rights_to_open(const struct open_args *o)
 {
     uint64_t need = RIGHT_PATH_OPEN;
 
@@ -104,7 +104,7 @@ rights_to_open(const struct open_args *o)
 
 /* A new descriptor may not have rights that its directory does not pass on. */
 static int
-check_open(struct task *t, uint64_t dirfd, const struct open_args *o)
+wasi_path_check_open(struct task *t, uint64_t dirfd, const struct open_args *o)
 {
     const uint32_t making = OFLAG_CREAT | OFLAG_EXCL | OFLAG_TRUNC;
     struct file *dir;
@@ -114,7 +114,7 @@ check_open(struct task *t, uint64_t dirfd, const struct open_args *o)
         return -EINVAL;
     if (o->oflags & OFLAG_DIRECTORY && o->oflags & making)
         return -EINVAL;
-    int r = wasi_file(t, dirfd, rights_to_open(o), &dir);
+    int r = wasi_file(t, dirfd, wasi_path_rights_to_open(o), &dir);
     if (r < 0)
         return r;
     uint64_t can = rights_get(t, (int)dirfd, dir).inheriting;
@@ -125,7 +125,7 @@ check_open(struct task *t, uint64_t dirfd, const struct open_args *o)
 
 /* The access mode is derived from the rights that the program asks for. */
 static uint32_t
-flags_of_open(const struct open_args *o, bool follow)
+wasi_path_flags_of_open(const struct open_args *o, bool follow)
 {
     const uint64_t reads = RIGHT_FD_READ | RIGHT_FD_READDIR;
     const uint64_t writes = RIGHT_FD_WRITE | RIGHT_FD_ALLOCATE;
@@ -159,16 +159,16 @@ wasi_path_open(struct task *t, const uint64_t *a)
 
     int r = wasi_path_get_at(t, 0, a[0], 0, a + 2, &at);
     if (r == 0)
-        r = check_lookup(a[1]);
+        r = wasi_path_check_lookup(a[1]);
     if (r == 0)
-        r = check_open(t, a[0], &o);
+        r = wasi_path_check_open(t, a[0], &o);
     if (r == 0)
         r = wasi_check(t, a[8], sizeof(uint32_t));
     if (r == 0)
         r = fd_reserve(t, 0);
     if (r < 0)
         return r;
-    uint32_t flags = flags_of_open(&o, a[1] & LOOKUP_SYMLINK_FOLLOW);
+    uint32_t flags = wasi_path_flags_of_open(&o, a[1] & LOOKUP_SYMLINK_FOLLOW);
     r = vfs_open(&at, flags, 0666 & ~t->umask, &f);
     if (r < 0)
         return r;
@@ -220,10 +220,10 @@ wasi_path_link(struct task *t, const uint64_t *a)
 
     int r = wasi_path_get_at(t, 0, a[0], RIGHT_PATH_LINK_SOURCE, a + 2, &from);
     if (r == 0)
-        r = check_lookup(a[1]);
+        r = wasi_path_check_lookup(a[1]);
     if (r == 0)
         r = wasi_path_get_at(t, 1, a[4], RIGHT_PATH_LINK_TARGET, a + 5, &to);
-    return r < 0 ? r : vfs_link(&from, &to, lookup_walk(a[1]));
+    return r < 0 ? r : vfs_link(&from, &to, wasi_path_lookup_walk(a[1]));
 }
 
 /* path_rename(dirfd, path, len, dirfd2, path2, len2): replaces an existing
@@ -250,7 +250,7 @@ wasi_path_symlink(struct task *t, const uint64_t *a)
     int r = wasi_path_get_at(t, 0, a[2], RIGHT_PATH_SYMLINK, a + 3, &at);
     if (r < 0)
         return r;
-    const char *target = get_path(t, 1, a, &r);
+    const char *target = wasi_path_get_path(t, 1, a, &r);
     if (!target)
         return r;
     if (*target == '/' && !vnode_is_same(at.base, &t->as.root))
@@ -297,9 +297,9 @@ wasi_path_filestat_get(struct task *t, const uint64_t *a)
 
     int r = wasi_path_get_at(t, 0, a[0], RIGHT_PATH_FILESTAT_GET, a + 2, &at);
     if (r == 0)
-        r = check_lookup(a[1]);
+        r = wasi_path_check_lookup(a[1]);
     if (r == 0)
-        r = wasi_path_find_node(&at, lookup_walk(a[1]), &v);
+        r = wasi_path_find_node(&at, wasi_path_lookup_walk(a[1]), &v);
     if (r == 0)
         r = vnode_getattr(&v, &attr);
     return r != 0 ? r
@@ -317,11 +317,11 @@ wasi_path_filestat_set_times(struct task *t, const uint64_t *a)
     int r =
         wasi_path_get_at(t, 0, a[0], RIGHT_PATH_FILESTAT_SET_TIMES, a + 2, &at);
     if (r == 0)
-        r = check_lookup(a[1]);
+        r = wasi_path_check_lookup(a[1]);
     if (r == 0)
         r = wasi_get_times(t, a + 4, &set);
     if (r == 0)
-        r = wasi_path_find_node(&at, lookup_walk(a[1]), &v);
+        r = wasi_path_find_node(&at, wasi_path_lookup_walk(a[1]), &v);
     if (r != 0 || !set.what)
         return r;
     return vnode_setattr(&t->as, &v, &set.attr, set.what, set.now);

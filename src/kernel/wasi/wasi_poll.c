@@ -22,7 +22,7 @@ struct oneoff {
 
 /* The buffer has space for an event of each subscription, as was checked. */
 static int
-put_event(struct oneoff *o, const struct wasi_event *e)
+wasi_poll_put_event(struct oneoff *o, const struct wasi_event *e)
 {
     gaddr to = o->out + o->found++ * (uint32_t)sizeof *e;
 
@@ -33,7 +33,7 @@ put_event(struct oneoff *o, const struct wasi_event *e)
 
 /* A timeout beyond the range of the clock never ends. */
 static int64_t
-saturating_add(int64_t a, uint64_t b)
+wasi_poll_saturating_add(int64_t a, uint64_t b)
 {
     int64_t sum;
 
@@ -56,16 +56,16 @@ wasi_poll_deadline_of(const struct oneoff *o, const struct wasi_subscription *s,
     if (!is_real && s->clock.id != CLOCK_MONOTONIC)
         return -EOPNOTSUPP;
     if (!(s->clock.flags & SUBCLOCK_ABSTIME))
-        *ret = saturating_add(w->poll_mono_ns, s->clock.timeout);
+        *ret = wasi_poll_saturating_add(w->poll_mono_ns, s->clock.timeout);
     else
-        *ret = saturating_add(is_real ? w->poll_mono_ns - w->poll_real_ns : 0,
-                              s->clock.timeout);
+        *ret = wasi_poll_saturating_add(
+            is_real ? w->poll_mono_ns - w->poll_real_ns : 0, s->clock.timeout);
     return 0;
 }
 
 /* A clock that is not due determines how long the call may wait. */
 static int
-look_at_clock(struct oneoff *o, const struct wasi_subscription *s)
+wasi_poll_look_at_clock(struct oneoff *o, const struct wasi_subscription *s)
 {
     struct wasi_event e = {.userdata = s->userdata, .type = EVENT_CLOCK};
     int64_t deadline;
@@ -74,7 +74,7 @@ look_at_clock(struct oneoff *o, const struct wasi_subscription *s)
     if (r < 0)
         return r;
     if (deadline <= o->now_ns)
-        return put_event(o, &e);
+        return wasi_poll_put_event(o, &e);
     if (deadline < o->next_ns)
         o->next_ns = deadline;
     return 0;
@@ -86,7 +86,7 @@ look_at_clock(struct oneoff *o, const struct wasi_subscription *s)
  * FIONREAD writes to guest memory: the space of the event is used, which is
  * overwritten afterwards. */
 static uint64_t
-readable_bytes(struct oneoff *o, struct file *f)
+wasi_poll_readable_bytes(struct oneoff *o, struct file *f)
 {
     gaddr at = o->out + o->found * (uint32_t)sizeof(struct wasi_event);
     struct attr a;
@@ -102,7 +102,7 @@ readable_bytes(struct oneoff *o, struct file *f)
 
 /* An invalid descriptor is an event with an error, not an error of the call. */
 static int
-look_at_file(struct oneoff *o, const struct wasi_subscription *s)
+wasi_poll_look_at_file(struct oneoff *o, const struct wasi_subscription *s)
 {
     bool reads = s->tag == EVENT_FD_READ;
     short wanted = reads ? POLLIN | POLLRDNORM : POLLOUT | POLLWRNORM;
@@ -112,15 +112,15 @@ look_at_file(struct oneoff *o, const struct wasi_subscription *s)
     int r = wasi_file(o->t, s->fd, RIGHT_POLL_FD_READWRITE, &f);
     if (r < 0) {
         e.error = wasi_errno(r);
-        return put_event(o, &e);
+        return wasi_poll_put_event(o, &e);
     }
     short events = file_poll(f, o->pt);
     if (!(events & (wanted | POLLERR | POLLHUP)))
         return 0;
     if (events & POLLHUP)
         e.flags = EVENT_FD_HANGUP;
-    e.nbytes = reads ? readable_bytes(o, f) : 1;
-    return put_event(o, &e);
+    e.nbytes = reads ? wasi_poll_readable_bytes(o, f) : 1;
+    return wasi_poll_put_event(o, &e);
 }
 
 /* --- all of them */
@@ -128,7 +128,7 @@ look_at_file(struct oneoff *o, const struct wasi_subscription *s)
 /* Reads each subscription once, checks it, and writes the events that are
  * there. */
 static int
-look_at_all(struct oneoff *o)
+wasi_poll_look_at_all(struct oneoff *o)
 {
     int r = 0;
 
@@ -141,16 +141,17 @@ look_at_all(struct oneoff *o)
         if (r < 0)
             break;
         if (s.tag == EVENT_CLOCK)
-            r = look_at_clock(o, &s);
+            r = wasi_poll_look_at_clock(o, &s);
         else
-            r = s.tag <= EVENT_FD_WRITE ? look_at_file(o, &s) : -EINVAL;
+            r = s.tag <= EVENT_FD_WRITE ? wasi_poll_look_at_file(o, &s)
+                                        : -EINVAL;
     }
     return r;
 }
 
 /* Relative times count from the first try of the call. */
 static void
-remember_start(struct task *t)
+wasi_poll_remember_start(struct task *t)
 {
     if (t->thread->call.is_retry)
         return;
@@ -161,17 +162,17 @@ remember_start(struct task *t)
 /* Waits, because nothing has happened yet, unless a deadline has passed
  * meanwhile. The second pass adds the thread to the queues. */
 static int
-wait_for_any(struct oneoff *o)
+wasi_poll_wait_for_any(struct oneoff *o)
 {
     struct thread_poll tp;
 
     if (thread_deadline(o->t->thread, o->next_ns)) {
         o->now_ns = o->next_ns;
-        return look_at_all(o);
+        return wasi_poll_look_at_all(o);
     }
     thread_poll_init(&tp, o->t->thread);
     o->pt = &tp.pt;
-    int r = look_at_all(o);
+    int r = wasi_poll_look_at_all(o);
     o->pt = NULL;
     return r < 0 || o->found ? r : -EWAIT;
 }
@@ -190,10 +191,10 @@ wasi_poll_oneoff(struct task *t, const uint64_t *a)
         r = wasi_check(t, a[3], sizeof o.found);
     if (r < 0)
         return r;
-    remember_start(t);
+    wasi_poll_remember_start(t);
     o.now_ns = clock_mono_ns(&t->kernel->clock);
-    r = look_at_all(&o);
+    r = wasi_poll_look_at_all(&o);
     if (r == 0 && !o.found)
-        r = wait_for_any(&o);
+        r = wasi_poll_wait_for_any(&o);
     return r < 0 ? r : copy_to_guest(t, (gaddr)a[3], &o.found, sizeof o.found);
 }

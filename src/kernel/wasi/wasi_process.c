@@ -16,7 +16,7 @@ struct wasi_strings {
 
 /* Returns the string after the first n ones. */
 static const char *
-skip(const char *s, uint32_t n)
+wasi_process_skip(const char *s, uint32_t n)
 {
     while (n--)
         s += strlen(s) + 1;
@@ -25,20 +25,20 @@ skip(const char *s, uint32_t n)
 
 /* The kernel has arguments and environment as one block, in this order. */
 static struct wasi_strings
-arguments(const struct task *t)
+wasi_process_arguments(const struct task *t)
 {
     const struct args *a = &t->args;
 
     return (struct wasi_strings){
         a->strings, a->argc,
-        (uint32_t)(skip(a->strings, a->argc) - a->strings)};
+        (uint32_t)(wasi_process_skip(a->strings, a->argc) - a->strings)};
 }
 
 /* The environment begins after the last argument. */
 static struct wasi_strings
-environment(const struct task *t)
+wasi_process_environment(const struct task *t)
 {
-    const char *first = skip(t->args.strings, t->args.argc);
+    const char *first = wasi_process_skip(t->args.strings, t->args.argc);
 
     return (struct wasi_strings){
         first, t->args.envc,
@@ -64,8 +64,8 @@ wasi_process_put_strings(struct task *t, const struct wasi_strings *s,
 
 /* The program allocates this much before it asks for the strings. */
 static int
-put_sizes(struct task *t, const struct wasi_strings *s, gaddr count,
-          gaddr bytes)
+wasi_process_put_sizes(struct task *t, const struct wasi_strings *s,
+                       gaddr count, gaddr bytes)
 {
     int r = copy_to_guest(t, count, &s->n, sizeof s->n);
 
@@ -76,7 +76,7 @@ put_sizes(struct task *t, const struct wasi_strings *s, gaddr count,
 int64_t
 wasi_args_get(struct task *t, const uint64_t *a)
 {
-    struct wasi_strings s = arguments(t);
+    struct wasi_strings s = wasi_process_arguments(t);
 
     return wasi_process_put_strings(t, &s, (gaddr)a[0], (gaddr)a[1]);
 }
@@ -85,16 +85,16 @@ wasi_args_get(struct task *t, const uint64_t *a)
 int64_t
 wasi_args_sizes_get(struct task *t, const uint64_t *a)
 {
-    struct wasi_strings s = arguments(t);
+    struct wasi_strings s = wasi_process_arguments(t);
 
-    return put_sizes(t, &s, (gaddr)a[0], (gaddr)a[1]);
+    return wasi_process_put_sizes(t, &s, (gaddr)a[0], (gaddr)a[1]);
 }
 
 /* environ_get(array, buf) */
 int64_t
 wasi_environ_get(struct task *t, const uint64_t *a)
 {
-    struct wasi_strings s = environment(t);
+    struct wasi_strings s = wasi_process_environment(t);
 
     return wasi_process_put_strings(t, &s, (gaddr)a[0], (gaddr)a[1]);
 }
@@ -103,15 +103,15 @@ wasi_environ_get(struct task *t, const uint64_t *a)
 int64_t
 wasi_environ_sizes_get(struct task *t, const uint64_t *a)
 {
-    struct wasi_strings s = environment(t);
+    struct wasi_strings s = wasi_process_environment(t);
 
-    return put_sizes(t, &s, (gaddr)a[0], (gaddr)a[1]);
+    return wasi_process_put_sizes(t, &s, (gaddr)a[0], (gaddr)a[1]);
 }
 
 /* --- clocks: WASI's four have the numbers of Linux's first four */
 
 static int
-clock_ns(struct task *t, uint64_t id, int64_t *ret)
+wasi_process_clock_ns(struct task *t, uint64_t id, int64_t *ret)
 {
     if (id > CLOCK_THREAD_CPUTIME_ID)
         return -EINVAL;
@@ -125,7 +125,7 @@ wasi_clock_res_get(struct task *t, const uint64_t *a)
     const uint64_t resolution = 1;
     int64_t ns;
 
-    int r = clock_ns(t, a[0], &ns);
+    int r = wasi_process_clock_ns(t, a[0], &ns);
     if (r < 0)
         return r;
     return copy_to_guest(t, (gaddr)a[1], &resolution, sizeof resolution);
@@ -137,7 +137,7 @@ wasi_clock_time_get(struct task *t, const uint64_t *a)
 {
     int64_t ns;
 
-    int r = clock_ns(t, a[0], &ns);
+    int r = wasi_process_clock_ns(t, a[0], &ns);
     return r < 0 ? r : copy_to_guest(t, (gaddr)a[2], &ns, sizeof ns);
 }
 

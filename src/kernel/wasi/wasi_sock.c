@@ -79,7 +79,7 @@ wasi_sock_accept(struct task *t, const uint64_t *a)
 
 /* WASI's flags as those of recv(2). */
 static int
-msg_flags(uint64_t ri_flags)
+wasi_sock_msg_flags(uint64_t ri_flags)
 {
     return (ri_flags & RIFLAG_PEEK ? MSG_PEEK : 0) |
            (ri_flags & RIFLAG_WAITALL ? MSG_WAITALL : 0);
@@ -114,7 +114,7 @@ wasi_sock_receive(struct task *t, const struct wasi_target *g,
 int64_t
 wasi_sock_recv(struct task *t, const uint64_t *a)
 {
-    struct sock_msg m = {.flags = msg_flags(a[3])};
+    struct sock_msg m = {.flags = wasi_sock_msg_flags(a[3])};
     struct wasi_target g;
 
     int r = wasi_sock_find_target(t, a[0], RIGHT_FD_READ, &g);
