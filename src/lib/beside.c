@@ -124,7 +124,7 @@ struct visit {
 };
 
 static int
-pay_visit(struct wsand_sandbox *sb, void *arg, struct wsand_error *err)
+beside_pay_visit(struct wsand_sandbox *sb, void *arg, struct wsand_error *err)
 {
     const struct visit *v = arg;
 
@@ -150,7 +150,7 @@ wsand_beside(struct wsand_sandbox *sb,
     int r = sandbox_hold(sb, err);
     if (r < 0)
         return r;
-    r = sandbox_errand(sb, pay_visit, &v, err);
+    r = sandbox_errand(sb, beside_pay_visit, &v, err);
     sandbox_release(sb);
     return r;
 }
@@ -170,7 +170,7 @@ struct beside {
 /* The job leaves the list before it runs, so that lease_close does not call it
  * a second time. */
 static bool
-run_beside(struct crew_work *w)
+beside_run_beside(struct crew_work *w)
 {
     struct beside *b = CONTAINER_OF(w, struct beside, work);
     struct wsand_sandbox *sb = b->sb;
@@ -197,7 +197,7 @@ wsand_post_beside(struct wsand_sandbox *sb,
     if (!b)
         return error_set(err, ENOMEM, "out of memory");
     *b = (struct beside){.sb = sb, .fn = fn, .arg = arg};
-    crew_work_init(&b->work, run_beside);
+    crew_work_init(&b->work, beside_run_beside);
     list_init(&b->link);
     int r = crew_ensure(jobs);
     if (r < 0)
@@ -220,7 +220,7 @@ wsand_post_beside(struct wsand_sandbox *sb,
 /* Removes a job from the queue of its crew that no thread has begun. NULL:
  * there is none. */
 static struct crew_work *
-take_back(struct wsand_sandbox *sb)
+beside_take_back(struct wsand_sandbox *sb)
 {
     LIST_FOR_EACH(it, &sb->lease.beside) {
         struct crew_work *w = &CONTAINER_OF(it, struct beside, link)->work;
@@ -236,7 +236,7 @@ bool
 beside_finish(struct wsand_sandbox *sb)
 {
     struct lease *t = &sb->lease;
-    struct crew_work *w = take_back(sb);
+    struct crew_work *w = beside_take_back(sb);
     bool has_mail = t->state == LEASE_FREE && sandbox_has_mail(sb);
 
     if (!w && !has_mail)
@@ -245,7 +245,7 @@ beside_finish(struct wsand_sandbox *sb)
     if (has_mail)
         mail_deliver(sb);
     if (w)
-        (void)run_beside(w);
+        (void)beside_run_beside(w);
     pthread_mutex_lock(&t->lock);
     return true;
 }

@@ -16,7 +16,7 @@
 
 /* Checks with the rights of the shell, which will enter the folder. */
 static int
-check_folder(struct shell *sh, const char *path, struct wsand_error *err)
+borrow_check_folder(struct shell *sh, const char *path, struct wsand_error *err)
 {
     struct task *t = sh->res->task;
     struct walk w;
@@ -39,7 +39,7 @@ check_folder(struct shell *sh, const char *path, struct wsand_error *err)
 /* Appends a command that prints "ATTRIBUTES NUL VALUE NUL", or "- NUL NUL" if
  * the variable is not set. */
 static void
-put_print(struct buf *b, const char *name, size_t len)
+borrow_put_print(struct buf *b, const char *name, size_t len)
 {
     buf_puts(b, "if [[ ${");
     buf_add(b, name, len);
@@ -51,20 +51,20 @@ put_print(struct buf *b, const char *name, size_t len)
 }
 
 static void
-put_questions(struct buf *b, bool moves, const char *const *env)
+borrow_put_questions(struct buf *b, bool moves, const char *const *env)
 {
     buf_puts(b, "\\builtin printf '\\0'\n");
     if (moves) {
         buf_puts(b, "\\builtin pwd\n\\builtin printf '\\0'\n");
-        put_print(b, "OLDPWD", strlen("OLDPWD"));
+        borrow_put_print(b, "OLDPWD", strlen("OLDPWD"));
     }
     for (; env && *env; env++)
-        put_print(b, *env, strcspn(*env, "="));
+        borrow_put_print(b, *env, strcspn(*env, "="));
 }
 
 /* --- setting the new values: prints "y" if all of them could be set */
 static void
-put_orders(struct buf *b, const char *cwd, const char *const *env)
+borrow_put_orders(struct buf *b, const char *cwd, const char *const *env)
 {
     if (cwd) {
         buf_puts(b, "\\builtin cd -- ");
@@ -88,7 +88,7 @@ struct answer_reader {
 /* Returns the next string of the reply, or "" at its end: the reply comes from
  * the guest and may be too short. */
 static const char *
-next(struct answer_reader *r)
+borrow_next(struct answer_reader *r)
 {
     const char *s = r->at;
 
@@ -101,10 +101,10 @@ next(struct answer_reader *r)
 /* Appends commands that restore a variable. Returns false for an array, which
  * has no single value that could be restored. */
 static bool
-put_variable(struct buf *b, struct answer_reader *r, const char *name,
-             size_t len)
+borrow_put_variable(struct buf *b, struct answer_reader *r, const char *name,
+                    size_t len)
 {
-    const char *attributes = next(r), *value = next(r);
+    const char *attributes = borrow_next(r), *value = borrow_next(r);
 
     buf_puts(b, "\\builtin unset -v ");
     buf_add(b, name, len);
@@ -124,9 +124,9 @@ put_variable(struct buf *b, struct answer_reader *r, const char *name,
 /* Appends a command that returns to the folder, which `pwd` printed with a
  * newline. */
 static void
-put_folder(struct buf *b, struct answer_reader *r)
+borrow_put_folder(struct buf *b, struct answer_reader *r)
 {
-    char *line = strdup(next(r));
+    char *line = strdup(borrow_next(r));
 
     if (!line) {
         b->error = -ENOMEM;
@@ -143,20 +143,20 @@ put_folder(struct buf *b, struct answer_reader *r)
 /* Builds the restoring script from the reply. -EPERM: a variable is read-only
  * or an array. */
 static int
-put_script(struct buf *b, struct answer_reader *r, bool moves,
-           const char *const *env)
+borrow_put_script(struct buf *b, struct answer_reader *r, bool moves,
+                  const char *const *env)
 {
     bool ok = true;
 
     if (moves) {
-        put_folder(b, r);
-        (void)put_variable(b, r, "OLDPWD", strlen("OLDPWD"));
+        borrow_put_folder(b, r);
+        (void)borrow_put_variable(b, r, "OLDPWD", strlen("OLDPWD"));
     }
     for (; env && *env; env++)
-        ok = put_variable(b, r, *env, strcspn(*env, "=")) && ok;
+        ok = borrow_put_variable(b, r, *env, strcspn(*env, "=")) && ok;
     if (b->error)
         return b->error;
-    return ok && *next(r) == 'y' ? 0 : -EPERM;
+    return ok && *borrow_next(r) == 'y' ? 0 : -EPERM;
 }
 
 /* One question does both: it prints the old values and sets the new ones. If a
@@ -174,16 +174,16 @@ borrow(struct shell *sh, const char *cwd, const char *const *env,
     command_body_init(&back);
     int r = env_check(env, err);
     if (r == 0 && cwd)
-        r = check_folder(sh, cwd, err);
+        r = borrow_check_folder(sh, cwd, err);
     if (r < 0)
         return r;
-    put_questions(&b, cwd != NULL, env);
-    put_orders(&b, cwd, env);
+    borrow_put_questions(&b, cwd != NULL, env);
+    borrow_put_orders(&b, cwd, env);
     r = shell_ask(sh, &b, false, &reply, &len);
     if (r < 0)
         return shell_ask_error(err, r);
     struct answer_reader reader = {reply, reply ? reply + len : NULL};
-    r = put_script(&back, &reader, cwd != NULL, env);
+    r = borrow_put_script(&back, &reader, cwd != NULL, env);
     free(reply);
     if (r < 0) {
         shell_undo(sh);

@@ -62,7 +62,7 @@ call_put(OWN struct wsand_call *c)
 
 /* The process does not wait any more: it was killed, or has read the answer. */
 static void
-on_drop(OWN struct call_hold *h)
+call_on_drop(OWN struct call_hold *h)
 {
     struct wsand_call *c = CONTAINER_OF(h, struct wsand_call, wait.hold);
 
@@ -75,7 +75,7 @@ on_drop(OWN struct call_hold *h)
 
 /* The host may read them while the process is gone, so everything is copied. */
 static int
-copy_arguments(struct wsand_call *c, const struct args *a)
+call_copy_arguments(struct wsand_call *c, const struct args *a)
 {
     size_t n = (size_t)a->argc + a->envc + 2;
     char **v = c->strings = malloc(n * sizeof *v + a->len);
@@ -94,7 +94,7 @@ copy_arguments(struct wsand_call *c, const struct args *a)
 }
 
 static int
-copy_input(struct wsand_call *c, const void *in, size_t len)
+call_copy_input(struct wsand_call *c, const void *in, size_t len)
 {
     c->input = malloc(len ? len : 1);
     if (!c->input)
@@ -107,7 +107,7 @@ copy_input(struct wsand_call *c, const void *in, size_t len)
 
 /* A working folder that was removed has no path; the host then gets "/". */
 static int
-copy_cwd(struct wsand_call *c, struct task *t)
+call_copy_cwd(struct wsand_call *c, struct task *t)
 {
     c->info.cwd = c->cwd = malloc(PATH_BYTES_MAX);
     if (!c->cwd)
@@ -129,9 +129,9 @@ call_new(struct task *t, const void *in, size_t len)
     c->refs = 1;
     list_init(&c->mail.link);
     pthread_mutex_init(&c->lock, NULL);
-    hostcall_init(&c->wait, on_drop);
-    if (copy_arguments(c, &t->args) < 0 || copy_cwd(c, t) < 0 ||
-        copy_input(c, in, len) < 0) {
+    hostcall_init(&c->wait, call_on_drop);
+    if (call_copy_arguments(c, &t->args) < 0 || call_copy_cwd(c, t) < 0 ||
+        call_copy_input(c, in, len) < 0) {
         call_put(c);
         return NULL;
     }
@@ -150,7 +150,7 @@ command_find(const struct wsand_options *o, const char *name)
 }
 
 static OWN char *
-copy_bytes(const void *p, size_t len)
+call_copy_bytes(const void *p, size_t len)
 {
     char *copy = len ? malloc(len) : NULL;
 
@@ -160,7 +160,7 @@ copy_bytes(const void *p, size_t len)
 /* Answers --help without asking the host. Returns false if the call is
  * something else. */
 static bool
-give_help(struct wsand_call *c, const struct wsand_command *cmd)
+call_give_help(struct wsand_call *c, const struct wsand_command *cmd)
 {
     const char *const *argv = c->info.argv;
 
@@ -213,7 +213,7 @@ call_begin_command(void *arg, struct task *t, const void *in, size_t len,
     c->info.timeout_ms = call_timeout_ms(sb);
     c->sb = sb;
     *ret = &c->wait;
-    if (give_help(c, cmd))
+    if (call_give_help(c, cmd))
         return 0;
     c->refs++;
     cmd->invoke(cmd->arg, c);
@@ -242,13 +242,13 @@ call_deliver(struct wsand_sandbox *sb, OWN struct mail *m)
 }
 
 /* Called by the host on any thread, once. `lock` is held while the message is
- * sent: on_drop needs it too, so the sandbox cannot be freed meanwhile. */
+ * sent: call_on_drop needs it too, so the sandbox cannot be freed meanwhile. */
 void
 wsand_call_reply(struct wsand_call *c, int exit_code, const void *out,
                  size_t out_len, const void *err, size_t err_len)
 {
-    c->out = copy_bytes(out, out_len);
-    c->err = copy_bytes(err, err_len);
+    c->out = call_copy_bytes(out, out_len);
+    c->err = call_copy_bytes(err, err_len);
     c->out_len = c->out ? out_len : 0;
     c->err_len = c->err ? err_len : 0;
     c->status = c->out_len == out_len && c->err_len == err_len

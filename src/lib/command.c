@@ -25,7 +25,7 @@ enum { ASK_BYTES_MAX = 16 << 20, SCRIPT_BYTES_MAX = 64 << 20 };
 /* --- standard input and output */
 
 static int
-set_fd(struct task *t, int fd, int r, OWN struct file *f)
+command_set_fd(struct task *t, int fd, int r, OWN struct file *f)
 {
     if (r == 0)
         r = fd_replace(t, fd, f, false);
@@ -33,12 +33,12 @@ set_fd(struct task *t, int fd, int r, OWN struct file *f)
 }
 
 static int
-open_capture(struct task *t, int fd, struct capture *c)
+command_open_capture(struct task *t, int fd, struct capture *c)
 {
     struct file *f = NULL;
     int r = capture_open(t->kernel, c, &f);
 
-    return set_fd(t, fd, r, f);
+    return command_set_fd(t, fd, r, f);
 }
 
 static void
@@ -68,7 +68,7 @@ command_ask_window(void *arg)
 /* With keep_ends, the first half of the limit keeps the beginning of the output
  * and the second half its end. */
 static int
-make_captures(const struct command *c, struct command_outcome *o)
+command_make_captures(const struct command *c, struct command_outcome *o)
 {
     o->out = capture_new(c->out_max, false);
     o->err = capture_new(c->err_max, false);
@@ -90,20 +90,21 @@ make_captures(const struct command *c, struct command_outcome *o)
 /* Gives the shell the standard streams of one command. Children inherit them,
  * so their output is captured, too. */
 static int
-set_stdio(struct task *t, const struct command *c, struct command_outcome *o)
+command_set_stdio(struct task *t, const struct command *c,
+                  struct command_outcome *o)
 {
     struct file *f = NULL;
 
-    int r = make_captures(c, o);
+    int r = command_make_captures(c, o);
     if (r < 0)
         return r;
     r = capture_input_open(t->kernel, c->input ? c->input : "", c->input_len,
                            &f);
-    r = set_fd(t, 0, r, f);
+    r = command_set_fd(t, 0, r, f);
     if (r == 0)
-        r = open_capture(t, 1, o->out);
+        r = command_open_capture(t, 1, o->out);
     if (r == 0)
-        r = open_capture(t, 2, c->merge ? o->out : o->err);
+        r = command_open_capture(t, 2, c->merge ? o->out : o->err);
     return r;
 }
 
@@ -136,7 +137,7 @@ struct running_command {
 };
 
 static void
-kill_run(struct kernel *k)
+command_kill_run(struct kernel *k)
 {
     kernel_kill(k, k->run_tag, SIGKILL);
 }
@@ -157,7 +158,7 @@ command_is_over(void *arg)
     if (!run->o->cancelled &&
         (run->c->is_ours ? sandbox_is_closed(sb) : sandbox_is_cancelled(sb))) {
         run->o->cancelled = true;
-        kill_run(k);
+        command_kill_run(k);
     }
     return res->is_parked && (!res->is_dead || !res->task->thread);
 }
@@ -175,7 +176,7 @@ command_start(struct shell *sh, const struct command *c,
     if (r == 0)
         r = shell_thaw(sh);
     if (r == 0)
-        r = set_stdio(sh->res->task, c, o);
+        r = command_set_stdio(sh->res->task, c, o);
     if (r < 0)
         return r;
     if (!c->is_ours)
@@ -210,7 +211,7 @@ command_run(struct shell *sh, const struct command *c,
         deadline -= k->clock.boot_ns;
     if (kernel_run(k, command_is_over, &run, deadline) == -ETIMEDOUT) {
         ret->timed_out = true;
-        kill_run(k);
+        command_kill_run(k);
         (void)kernel_run(k, command_is_over, &run, NS_NEVER);
     }
     sh->is_running = false;
@@ -262,7 +263,8 @@ command_quote(struct buf *b, const char *s)
 /* Returns the bytes after the first NUL, with a NUL after them. Output before
  * it comes from traps or debugging options of the user. */
 static int
-take_reply(const struct command_outcome *o, OWN char **ret, size_t *ret_len)
+command_take_reply(const struct command_outcome *o, OWN char **ret,
+                   size_t *ret_len)
 {
     const char *nul = o->out->len ? memchr(o->out->data, 0, o->out->len) : NULL;
 
@@ -297,7 +299,7 @@ command_body_init(struct buf *b)
  * `set -e`. The function returns the user's $?, and its argument restores $_,
  * which is the last argument of the previous command. */
 static void
-wrap(struct buf *b, const char *top, const struct buf *body, int status)
+command_wrap(struct buf *b, const char *top, const struct buf *body, int status)
 {
     command_body_init(b);
     buf_puts(b, top);
@@ -323,7 +325,7 @@ command_ask(struct shell *sh, const char *top, const struct buf *body,
     CLEANUP(buf_fini) struct buf b;
     struct command_outcome o = {0};
 
-    wrap(&b, top, body, sh->status);
+    command_wrap(&b, top, body, sh->status);
     int e = body->error ? body->error : b.error;
     if (e)
         return e == -EFBIG ? -E2BIG : e;
@@ -336,7 +338,7 @@ command_ask(struct shell *sh, const char *top, const struct buf *body,
     int r = command_run(sh, &c, &o);
     if (r < 0)
         return r;
-    r = take_reply(&o, ret, ret_len);
+    r = command_take_reply(&o, ret, ret_len);
     command_outcome_fini(&o, sh);
     return r;
 }

@@ -32,7 +32,7 @@ struct crew_thread {
 /* Threads that have ended must be joined to release their stacks. They have
  * left the lock already, so joining does not wait for long. */
 static void
-join_ended(struct crews *p)
+crew_join_ended(struct crews *p)
 {
     while (!list_is_empty(&p->ended)) {
         struct crew_thread *w =
@@ -47,7 +47,7 @@ join_ended(struct crews *p)
  * IDLE_S without work, unless it is the last of its crew, or when the crews
  * stop. */
 static bool
-wait_for_work(struct crew *c)
+crew_wait_for_work(struct crew *c)
 {
     struct timespec until = time_spec(time_mono_ns() + IDLE_S * NS_PER_S);
     int r = 0;
@@ -66,7 +66,7 @@ wait_for_work(struct crew *c)
 }
 
 static struct crew_work *
-take_work(struct crew *c)
+crew_take_work(struct crew *c)
 {
     struct crew_work *w = CONTAINER_OF(c->queue.next, struct crew_work, link);
 
@@ -76,7 +76,7 @@ take_work(struct crew *c)
 }
 
 static void
-queue_work(struct crew *c, struct crew_work *w)
+crew_queue_work(struct crew *c, struct crew_work *w)
 {
     if (!list_is_empty(&w->link))
         return;
@@ -94,14 +94,14 @@ crew_thread_main(void *arg)
     struct crews *p = c->crews;
 
     pthread_mutex_lock(&p->lock);
-    while (c->n_queued || wait_for_work(c)) {
-        struct crew_work *work = w->work = take_work(c);
+    while (c->n_queued || crew_wait_for_work(c)) {
+        struct crew_work *work = w->work = crew_take_work(c);
         pthread_mutex_unlock(&p->lock);
         bool again = work->run(work);
         pthread_mutex_lock(&p->lock);
         w->work = NULL;
         if (again)
-            queue_work(c, work);
+            crew_queue_work(c, work);
         if (p->n_watchers)
             pthread_cond_broadcast(&p->left);
     }
@@ -120,7 +120,7 @@ crew_grow(struct crew *c)
 {
     struct crew_thread *w = calloc(1, sizeof *w);
 
-    join_ended(c->crews);
+    crew_join_ended(c->crews);
     if (!w)
         return -EAGAIN;
     w->crew = c;
@@ -138,9 +138,9 @@ crew_grow(struct crew *c)
  * should be woken. If no thread can be started, an existing one does the work
  * later. */
 static bool
-add_work(struct crew *c, struct crew_work *w)
+crew_add_work(struct crew *c, struct crew_work *w)
 {
-    queue_work(c, w);
+    crew_queue_work(c, w);
     if (c->n_queued <= c->n_idle || c->n_threads == c->max_threads)
         return true;
     (void)crew_grow(c); /* else a thread comes to it later */
@@ -150,7 +150,7 @@ add_work(struct crew *c, struct crew_work *w)
 void
 crew_add_locked(struct crew *c, struct crew_work *w)
 {
-    if (add_work(c, w))
+    if (crew_add_work(c, w))
         pthread_cond_signal(&c->wake);
 }
 
@@ -159,7 +159,7 @@ void
 crew_add(struct crew *c, struct crew_work *w)
 {
     pthread_mutex_lock(&c->crews->lock);
-    bool wakes = add_work(c, w);
+    bool wakes = crew_add_work(c, w);
     pthread_mutex_unlock(&c->crews->lock);
     if (wakes)
         pthread_cond_signal(&c->wake);
@@ -176,7 +176,7 @@ crew_ensure(struct crew *c)
 
 /* True if a thread of the crew is running this work. */
 static bool
-is_at_work(const struct crews *p, const struct crew_work *work)
+crew_is_at_work(const struct crews *p, const struct crew_work *work)
 {
     LIST_FOR_EACH(it, &p->threads)
         if (CONTAINER_OF(it, struct crew_thread, link)->work == work)
@@ -208,7 +208,7 @@ crew_forget(struct crew *c, struct crew_work *w)
     (void)crew_take_back(c, w);
     pthread_mutex_lock(&p->lock);
     p->n_watchers++;
-    while (is_at_work(p, w))
+    while (crew_is_at_work(p, w))
         pthread_cond_wait(&p->left, &p->lock);
     p->n_watchers--;
     pthread_mutex_unlock(&p->lock);
@@ -248,8 +248,8 @@ crews_init(struct crews *p, uint32_t max_threads)
     return poller_init(p);
 }
 
-/* Threads empty their queues before they end, because wait_for_work reports
- * queued work even while the crews stop. */
+/* Threads empty their queues before they end, because crew_wait_for_work
+ * reports queued work even while the crews stop. */
 void
 crews_fini(struct crews *p)
 {
@@ -259,7 +259,7 @@ crews_fini(struct crews *p)
     pthread_cond_broadcast(&p->background.wake);
     while (!list_is_empty(&p->threads))
         pthread_cond_wait(&p->left, &p->lock);
-    join_ended(p);
+    crew_join_ended(p);
     pthread_mutex_unlock(&p->lock);
     poller_fini(p);
     pthread_cond_destroy(&p->jobs.wake);

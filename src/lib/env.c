@@ -44,7 +44,7 @@ env_put_export(struct buf *b, const char *assignment)
  * code sets every variable of another user except PATH. Variables that cannot
  * be set (read-only ones) stay as they are. */
 static int
-set_first_env(struct shell *sh)
+env_set_first_env(struct shell *sh)
 {
     const struct wsand_options *o = &sh->sb->options;
     const struct user *u = user_of(sh->sb);
@@ -81,7 +81,7 @@ shell_begin(struct wsand_sandbox *sb, struct shell **ret)
     int r = shell_get(sb, &sh);
     if (r == 0 && !sh->has_env &&
         (sb->options.env || sb->options.cwd || user_of(sb)->id != USER_ID))
-        r = set_first_env(sh);
+        r = env_set_first_env(sh);
     if (r < 0)
         return r;
     sh->has_env = true;
@@ -174,7 +174,7 @@ wsand_env_unset(struct wsand_sandbox *sb, const char *name,
 /* Appends a condition: the variable is set and exported, and is not an
  * array. */
 static void
-put_if_exported(struct buf *b, const char *name)
+env_put_if_exported(struct buf *b, const char *name)
 {
     buf_puts(b, "[[ ${");
     buf_puts(b, name);
@@ -201,7 +201,7 @@ wsand_env_get(struct wsand_sandbox *sb, const char *name, char **ret,
     if (r < 0)
         return r;
     buf_puts(&b, "\\builtin printf '\\0'\n");
-    put_if_exported(&b, name);
+    env_put_if_exported(&b, name);
     buf_puts(&b, "\\builtin printf '=%s' \"$");
     buf_puts(&b, name);
     buf_puts(&b, "\"");
@@ -219,14 +219,14 @@ wsand_env_get(struct wsand_sandbox *sb, const char *name, char **ret,
 /* --- the list */
 
 static void
-free_text(char **s)
+env_free_text(char **s)
 {
     free(*s);
 }
 
 /* Adds a command that prints NAME=VALUE for each line of `names`. */
 static void
-put_prints(struct buf *b, char *names)
+env_put_prints(struct buf *b, char *names)
 {
     char *rest = NULL;
 
@@ -235,7 +235,7 @@ put_prints(struct buf *b, char *names)
          n = strtok_r(NULL, "\n", &rest)) {
         if (!command_is_variable_name(n, strlen(n)))
             continue;
-        put_if_exported(b, n);
+        env_put_if_exported(b, n);
         buf_puts(b, "\\builtin printf '%s\\0' ");
         buf_puts(b, n);
         buf_puts(b, "=\"$");
@@ -245,7 +245,7 @@ put_prints(struct buf *b, char *names)
 }
 
 static int
-by_text(const void *a, const void *b)
+env_by_text(const void *a, const void *b)
 {
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
@@ -253,7 +253,7 @@ by_text(const void *a, const void *b)
 /* Puts the pointers and the strings into one allocation, so that the caller
  * frees it at once. */
 static int
-make_list(const char *text, size_t len, char ***ret)
+env_make_list(const char *text, size_t len, char ***ret)
 {
     size_t n = 0;
 
@@ -267,7 +267,7 @@ make_list(const char *text, size_t len, char ***ret)
     for (size_t i = 0; i < n; i++, s += strlen(s) + 1)
         v[i] = s;
     v[n] = NULL;
-    qsort(v, n, sizeof *v, by_text);
+    qsort(v, n, sizeof *v, env_by_text);
     *ret = v;
     return 0;
 }
@@ -280,8 +280,8 @@ wsand_env_list(struct wsand_sandbox *sb, char ***ret, struct wsand_error *err)
     SANDBOX_LEASE(sb, err);
     CLEANUP(buf_fini) struct buf b;
     CLEANUP(buf_fini) struct buf which;
-    CLEANUP(free_text) char *names = NULL;
-    CLEANUP(free_text) char *values = NULL;
+    CLEANUP(env_free_text) char *names = NULL;
+    CLEANUP(env_free_text) char *values = NULL;
     size_t len = 0;
 
     command_body_init(&b);
@@ -290,10 +290,10 @@ wsand_env_list(struct wsand_sandbox *sb, char ***ret, struct wsand_error *err)
     int r = ask(sb, &which, &names, &len, err);
     if (r < 0)
         return r;
-    put_prints(&b, names ? names : (char[]){""});
+    env_put_prints(&b, names ? names : (char[]){""});
     r = ask(sb, &b, &values, &len, err);
     if (r < 0)
         return r;
-    r = make_list(values ? values : "", len, ret);
+    r = env_make_list(values ? values : "", len, ret);
     return r < 0 ? error_set(err, ENOMEM, "out of memory") : 0;
 }

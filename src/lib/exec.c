@@ -39,8 +39,8 @@ terminal_freep(struct terminal **term)
 /* Opens the sandbox's end of the host's descriptor i. Descriptors of the same
  * terminal share one terminal inside. */
 static int
-open_stdio(struct kernel *k, const struct wsand_exec *x, int i,
-           struct terminal *term, OWN struct file **ret)
+exec_open_stdio(struct kernel *k, const struct wsand_exec *x, int i,
+                struct terminal *term, OWN struct file **ret)
 {
     uint32_t flags = i == 0 ? O_RDONLY : O_WRONLY;
 
@@ -67,7 +67,7 @@ exec_start(struct running_exec *run, const struct wsand_exec *x,
 
     kernel_begin_run(k);
     for (int i = 0; r == 0 && i < 3; i++)
-        r = open_stdio(k, x, i, run->term, &s.stdio[i]);
+        r = exec_open_stdio(k, x, i, run->term, &s.stdio[i]);
     if (r < 0) {
         for (int i = 0; i < 3; i++)
             file_put(s.stdio[i]);
@@ -107,7 +107,7 @@ sandbox_send_pending(struct wsand_sandbox *sb)
 /* Asked by the kernel between time slices; also handles the requests of other
  * threads and of signal handlers. */
 static bool
-has_ended(void *arg)
+exec_has_ended(void *arg)
 {
     struct running_exec *run = arg;
     struct wsand_sandbox *sb = run->sb;
@@ -129,7 +129,7 @@ has_ended(void *arg)
 
 /* The reason of a trap is saved before the task is reaped. */
 static void
-fill_result(struct kernel *k, int pid, struct wsand_result *ret)
+exec_fill_result(struct kernel *k, int pid, struct wsand_result *ret)
 {
     struct task *t = task_find(k, pid);
     int status = 0;
@@ -143,7 +143,7 @@ fill_result(struct kernel *k, int pid, struct wsand_result *ret)
 /* Ends the run if that was requested before the program existed. Returns true
  * if the run has ended. */
 static bool
-was_ended(struct running_exec *run, struct wsand_result *ret)
+exec_was_ended(struct running_exec *run, struct wsand_result *ret)
 {
     struct wsand_sandbox *sb = run->sb;
     uint64_t signals = atomic_exchange(&sb->pending_signals, 0);
@@ -161,15 +161,15 @@ was_ended(struct running_exec *run, struct wsand_result *ret)
 /* Waits for the compilation of p. Returns 1 if the run is over; *ret then has
  * its result. */
 static int
-await(struct running_exec *run, const struct program *p, int64_t deadline_ns,
-      struct wsand_result *ret)
+exec_await(struct running_exec *run, const struct program *p,
+           int64_t deadline_ns, struct wsand_result *ret)
 {
     for (;;) {
         int r = program_await(&host_native, p, run->sb->kernel->kick_hfd,
                               deadline_ns);
         *ret = (struct wsand_result){
             .timed_out = r == -ETIMEDOUT, .signal = SIGKILL, .exit_code = -1};
-        if (r == -ETIMEDOUT || (r == -EINTR && was_ended(run, ret)))
+        if (r == -ETIMEDOUT || (r == -EINTR && exec_was_ended(run, ret)))
             return 1;
         if (r != -EINTR)
             return r;
@@ -192,7 +192,7 @@ exec_begin(struct running_exec *run, const struct wsand_exec *x,
             return r;
         program_put(pending);
         pending = p;
-        r = await(run, p, deadline_ns, ret);
+        r = exec_await(run, p, deadline_ns, ret);
         if (r != 0)
             return r < 0 ? error_errno(err, -r, "%s", x->path) : r;
     }
@@ -222,15 +222,15 @@ exec_checked(struct wsand_sandbox *sb, const struct wsand_exec *x,
     if (r != 0)
         return r < 0 ? r : 0;
     *ret = (struct wsand_result){0};
-    r = kernel_run(k, has_ended, &run,
+    r = kernel_run(k, exec_has_ended, &run,
                    deadline ? deadline - k->clock.boot_ns : NS_NEVER);
     if (r == -ETIMEDOUT) {
         ret->timed_out = true;
         kernel_kill(k, k->run_tag, SIGKILL);
-        (void)kernel_run(k, has_ended, &run, NS_NEVER);
+        (void)kernel_run(k, exec_has_ended, &run, NS_NEVER);
     }
     ret->cancelled = run.cancelled && !ret->timed_out;
-    fill_result(k, run.pid, ret);
+    exec_fill_result(k, run.pid, ret);
     kernel_end_run(k);
     return 0;
 }

@@ -32,7 +32,8 @@ static const char manifest_name[] = ".wasmsand.json";
 /* --- the manifest: an object of numbers and of strings in base64 */
 
 static void
-manifest_put_bytes(struct buf *b, const char *key, const struct buf *value)
+export_manifest_put_bytes(struct buf *b, const char *key,
+                          const struct buf *value)
 {
     buf_printf(b, ",\n \"%s\": \"", key);
     base64_put(b, value->p, value->len);
@@ -44,16 +45,16 @@ export_put_manifest(struct buf *b, const struct shell_script *s)
 {
     buf_printf(b, "{\"version\": %d,\n \"status\": %d", EXPORT_VERSION,
                s->status);
-    manifest_put_bytes(b, "env", &s->env);
-    manifest_put_bytes(b, "shell", &s->first);
-    manifest_put_bytes(b, "shell_last", &s->last);
+    export_manifest_put_bytes(b, "env", &s->env);
+    export_manifest_put_bytes(b, "shell", &s->first);
+    export_manifest_put_bytes(b, "shell_last", &s->last);
     buf_puts(b, "}\n");
 }
 
 /* Appends the decoded bytes of a string to a buffer; a missing member counts as
  * empty. Returns false if the bytes are not base64. */
 static bool
-manifest_get_bytes(const struct json *v, struct buf *to)
+export_manifest_get_bytes(const struct json *v, struct buf *to)
 {
     struct text t = json_text(v);
     char *at = t.p ? buf_room(to, BASE64_BYTES(t.len) + 1) : NULL;
@@ -68,7 +69,7 @@ manifest_get_bytes(const struct json *v, struct buf *to)
 /* True if the manifest has no other members: a member of a later version might
  * matter. */
 static bool
-manifest_is_known(const struct json *manifest)
+export_manifest_is_known(const struct json *manifest)
 {
     static const char *const names[] = {"version", "status", "env", "shell",
                                         "shell_last"};
@@ -82,8 +83,8 @@ manifest_is_known(const struct json *manifest)
 /* A manifest of another version is reported as such, before its members are
  * checked. */
 static int
-manifest_take(const struct json *manifest, struct shell_script *s,
-              struct wsand_error *err)
+export_manifest_take(const struct json *manifest, struct shell_script *s,
+                     struct wsand_error *err)
 {
     const struct json *version = json_get(manifest, "version");
     const struct json *status = json_get(manifest, "status");
@@ -93,11 +94,11 @@ manifest_take(const struct json *manifest, struct shell_script *s,
     if (has_version && version->integer != EXPORT_VERSION)
         return error_set(err, EINVAL, "export of version %lld instead of %d",
                          (long long)version->integer, EXPORT_VERSION);
-    if (!manifest_is_known(manifest) || !has_version ||
+    if (!export_manifest_is_known(manifest) || !has_version ||
         (status && status->type != JSON_INTEGER) || code < 0 || code > 255 ||
-        !manifest_get_bytes(json_get(manifest, "env"), &s->env) ||
-        !manifest_get_bytes(json_get(manifest, "shell"), &s->first) ||
-        !manifest_get_bytes(json_get(manifest, "shell_last"), &s->last))
+        !export_manifest_get_bytes(json_get(manifest, "env"), &s->env) ||
+        !export_manifest_get_bytes(json_get(manifest, "shell"), &s->first) ||
+        !export_manifest_get_bytes(json_get(manifest, "shell_last"), &s->last))
         return error_set(err, EINVAL, "%s is damaged", manifest_name);
     s->status = (int)code;
     int e = s->env.error ? s->env.error : s->first.error;
@@ -117,14 +118,14 @@ export_get_manifest(const char *text, size_t len, struct shell_script *s,
         return error_set(err, EINVAL, "%s is damaged", manifest_name);
     if (r < 0)
         return error_errno(err, -r, "%s", manifest_name);
-    return manifest_take(manifest.v, s, err);
+    return export_manifest_take(manifest.v, s, err);
 }
 
 /* --- trees */
 
 /* Returns the base of layers: the root image, or an empty tree. */
 static int
-base_tree(const struct wsand_runtime *rt, struct tree *ret)
+export_base_tree(const struct wsand_runtime *rt, struct tree *ret)
 {
     const struct quota all = {UINT64_MAX, UINT64_MAX};
 
@@ -153,8 +154,8 @@ export_layer_error(const struct kernel *k, const struct tree *t, int r,
 /* The base is the tree that an import will start from: the root image as it is,
  * without programs that the options have added. */
 static int
-write_export(struct wsand_sandbox *sb, const struct shell_script *s,
-             struct buf *out, struct wsand_error *err)
+export_write_export(struct wsand_sandbox *sb, const struct shell_script *s,
+                    struct buf *out, struct wsand_error *err)
 {
     CLEANUP(tree_fini) struct tree base = {0};
     CLEANUP(buf_fini) struct buf text;
@@ -167,7 +168,7 @@ write_export(struct wsand_sandbox *sb, const struct shell_script *s,
         .name = manifest_name, .data = text.p, .len = text.len};
     int r = text.error;
     if (r == 0)
-        r = base_tree(sb->runtime, &base);
+        r = export_base_tree(sb->runtime, &base);
     if (r == 0)
         r = tar_write(&base, t, &manifest, out, &why);
     return r < 0 ? export_layer_error(sb->kernel, t, r, &why, err) : 0;
@@ -185,7 +186,7 @@ wsand_export(struct wsand_sandbox *sb, void **ret_data, size_t *ret_len,
     buf_init(&out, SIZE_MAX);
     int r = sb->runtime->image ? shell_script_take(sb, &s, err) : 0;
     if (r == 0)
-        r = write_export(sb, &s, &out, err);
+        r = export_write_export(sb, &s, &out, err);
     if (r < 0)
         return r;
     *ret_len = out.len;
@@ -198,15 +199,16 @@ wsand_export(struct wsand_sandbox *sb, void **ret_data, size_t *ret_len,
 /* Applies the layer to the root image. Its limit is the sandbox's, without the
  * part that other mounts use of it. */
 static int
-read_export(struct wsand_sandbox *sb, const void *data, size_t len,
-            struct tree *ret, struct shell_script *s, struct wsand_error *err)
+export_read_export(struct wsand_sandbox *sb, const void *data, size_t len,
+                   struct tree *ret, struct shell_script *s,
+                   struct wsand_error *err)
 {
     const struct tree *current = tmpfs_tree(mount_root(&sb->kernel->vfs)->fs);
     struct quota all = tree_used(current);
     struct layer_manifest manifest = {.name = manifest_name};
     struct image_error why = {0};
 
-    int r = base_tree(sb->runtime, ret);
+    int r = export_base_tree(sb->runtime, ret);
     if (r < 0)
         return error_errno(err, -r, "files");
     ret->max = (struct quota){
@@ -235,7 +237,7 @@ wsand_import(struct wsand_sandbox *sb, const void *data, size_t len,
     struct wsand_sandbox *draft = NULL;
 
     shell_script_init(&s);
-    int r = read_export(sb, data, len, &t, &s, err);
+    int r = export_read_export(sb, data, len, &t, &s, err);
     if (r == 0)
         r = sandbox_draft(sb, &t, &draft, err);
     if (r == 0 && draft->runtime->image)

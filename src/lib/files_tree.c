@@ -23,7 +23,7 @@ files_tree_type_of(uint32_t mode)
 
 /* Walks a path and reads the attributes; `walk` has the flags of path_walk. */
 static int
-find_stat(const struct at *at, unsigned walk, struct wsand_stat *ret)
+files_tree_find_stat(const struct at *at, unsigned walk, struct wsand_stat *ret)
 {
     struct attr a;
     struct walk w;
@@ -52,7 +52,7 @@ wsand_file_stat(struct wsand_sandbox *sb, const char *path, bool follow,
     int r = file_begin(sb, path, &f, err);
     if (r < 0)
         return r;
-    r = find_stat(&f.at, follow ? 0 : WALK_NOFOLLOW, ret);
+    r = files_tree_find_stat(&f.at, follow ? 0 : WALK_NOFOLLOW, ret);
     return file_end(sb, path, r, err);
 }
 
@@ -102,7 +102,7 @@ files_tree_add_name(struct dir_emit *e, const char *name, size_t len,
 /* Folders list their entries in the order of creation. Lists are sorted, so
  * that folders with equal contents have equal lists. */
 static int
-by_name(const void *a, const void *b)
+files_tree_by_name(const void *a, const void *b)
 {
     return strcmp(((const struct wsand_entry *)a)->name,
                   ((const struct wsand_entry *)b)->name);
@@ -111,7 +111,7 @@ by_name(const void *a, const void *b)
 /* Entries that have disappeared in the meantime (in /proc, or a host folder)
  * are omitted. */
 static int
-stat_entries(const struct vnode *dir, struct wsand_list *list)
+files_tree_stat_entries(const struct vnode *dir, struct wsand_list *list)
 {
     size_t kept = 0;
     int r = 0;
@@ -120,7 +120,7 @@ stat_entries(const struct vnode *dir, struct wsand_list *list)
         struct wsand_entry e = list->v[i];
         struct at at = {.vfs = dir->mnt->fs->vfs, .base = dir, .path = e.name};
         if (r == 0)
-            r = find_stat(&at, WALK_NOFOLLOW, &e.stat);
+            r = files_tree_find_stat(&at, WALK_NOFOLLOW, &e.stat);
         if (r == -ENOENT) {
             free(e.name);
             r = 0;
@@ -149,10 +149,10 @@ list_dir(const struct at *at, struct wsand_list *list)
     if (r == 0)
         r = l.error;
     if (r == 0)
-        r = stat_entries(&w.node, list);
+        r = files_tree_stat_entries(&w.node, list);
     vnode_release(&w.node);
     if (r == 0 && list->n)
-        qsort(list->v, list->n, sizeof *list->v, by_name);
+        qsort(list->v, list->n, sizeof *list->v, files_tree_by_name);
     return r;
 }
 
@@ -188,7 +188,7 @@ wsand_list_free(struct wsand_list *list)
 
 /* An existing folder is fine for mkdir -p; anything else is EEXIST. */
 static int
-check_is_dir(const struct at *at)
+files_tree_check_is_dir(const struct at *at)
 {
     struct walk w;
 
@@ -198,7 +198,7 @@ check_is_dir(const struct at *at)
 
 /* Creates each missing folder of the path's first `len` bytes. */
 static int
-make_all(const struct at *to, size_t len, uint32_t mode)
+files_tree_make_all(const struct at *to, size_t len, uint32_t mode)
 {
     char *path = strndup(to->path, len), *end = path;
     struct at at = *to;
@@ -213,7 +213,7 @@ make_all(const struct at *to, size_t len, uint32_t mode)
         *end = 0;
         r = vfs_make(&at, S_IFDIR | mode);
         if (r == -EEXIST)
-            r = check_is_dir(&at);
+            r = files_tree_check_is_dir(&at);
         *end = after;
     }
     free(path);
@@ -228,7 +228,7 @@ file_make_parents(const struct at *at)
 
     if (!name || name == at->path)
         return 0;
-    int r = make_all(at, (size_t)(name - at->path), 0755);
+    int r = files_tree_make_all(at, (size_t)(name - at->path), 0755);
     return r == -EEXIST ? -ENOTDIR : r;
 }
 
@@ -243,7 +243,7 @@ wsand_file_mkdir(struct wsand_sandbox *sb, const char *path, uint32_t mode,
     if (r < 0)
         return r;
     mode = mode ? mode & 07777 : 0755;
-    r = recursive ? make_all(&f.at, strlen(f.at.path), mode)
+    r = recursive ? files_tree_make_all(&f.at, strlen(f.at.path), mode)
                   : vfs_make(&f.at, S_IFDIR | mode);
     return file_end(sb, path, r, err);
 }
@@ -293,8 +293,8 @@ struct first {
 /* Stops the list after one entry: removing an entry may invalidate the position
  * in the folder. */
 static bool
-take_first(struct dir_emit *e, const char *name, size_t len, uint64_t ino,
-           unsigned dtype, uint64_t cookie)
+files_tree_take_first(struct dir_emit *e, const char *name, size_t len,
+                      uint64_t ino, unsigned dtype, uint64_t cookie)
 {
     struct first *f = CONTAINER_OF(e, struct first, emit);
 
@@ -308,7 +308,7 @@ take_first(struct dir_emit *e, const char *name, size_t len, uint64_t ino,
 /* Removes the object that `at` names. A folder that is not empty stays, and is
  * returned in *ret. */
 static int
-remove_one(const struct at *at, struct vnode *ret)
+files_tree_remove_one(const struct at *at, struct vnode *ret)
 {
     struct walk w;
 
@@ -328,9 +328,9 @@ remove_one(const struct at *at, struct vnode *ret)
  * is left. Iterative, because a guest controls the depth. Returns 1 when top is
  * empty. */
 static int
-remove_step(const struct vnode *top, struct vnode *dir)
+files_tree_remove_step(const struct vnode *top, struct vnode *dir)
 {
-    struct first f = {.emit.entry = take_first};
+    struct first f = {.emit.entry = files_tree_take_first};
     struct fs *fs = dir->mnt->fs;
     struct vnode to = *dir;
 
@@ -340,7 +340,8 @@ remove_step(const struct vnode *top, struct vnode *dir)
     if (!f.found && vnode_is_same(dir, top))
         return 1;
     struct at at = {.vfs = fs->vfs, .base = dir, .path = f.name};
-    r = f.found ? remove_one(&at, &to) : fs->ops->parent(fs, dir->ino, &to.ino);
+    r = f.found ? files_tree_remove_one(&at, &to)
+                : fs->ops->parent(fs, dir->ino, &to.ino);
     if (r < 0)
         return r;
     vnode_hold(&to);
@@ -352,14 +353,14 @@ remove_step(const struct vnode *top, struct vnode *dir)
 /* Needs no memory for the path, however deep it is: the position is one inode,
  * and each folder knows its parent. */
 static int
-remove_below(const struct vnode *top)
+files_tree_remove_below(const struct vnode *top)
 {
     struct vnode dir = *top;
     int r = 0;
 
     vnode_hold(&dir);
     while (r == 0)
-        r = remove_step(top, &dir);
+        r = files_tree_remove_step(top, &dir);
     vnode_release(&dir);
     return r < 0 ? r : 0;
 }
@@ -376,9 +377,9 @@ wsand_file_rm(struct wsand_sandbox *sb, const char *path, bool recursive,
     int r = file_begin(sb, path, &f, err);
     if (r < 0)
         return r;
-    r = remove_one(&f.at, &dir);
+    r = files_tree_remove_one(&f.at, &dir);
     if (r == 0 && dir.mnt) {
-        r = recursive ? remove_below(&dir) : -ENOTEMPTY;
+        r = recursive ? files_tree_remove_below(&dir) : -ENOTEMPTY;
         if (r == 0)
             r = vfs_unlink(&f.at, UNLINK_DIR);
     }

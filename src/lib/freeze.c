@@ -28,7 +28,7 @@ freeze_is_over(void *arg)
 
 /* Reads the program's file as the program itself would. */
 static int
-read_program(struct task *t, uint8_t **ret, size_t *ret_len)
+freeze_read_program(struct task *t, uint8_t **ret, size_t *ret_len)
 {
     struct fs *fs = t->exe.mnt->fs;
     struct attr a = {0};
@@ -59,7 +59,7 @@ freeze_parked(struct kernel *k, struct task *t, int hfd)
     uint8_t *bytes = NULL, *frozen = NULL;
     size_t len = 0, frozen_len = 0;
 
-    int r = read_program(t, &bytes, &len);
+    int r = freeze_read_program(t, &bytes, &len);
     if (r < 0)
         return r;
     resident_get_state(t, &state);
@@ -75,7 +75,7 @@ freeze_parked(struct kernel *k, struct task *t, int hfd)
 }
 
 static int
-open_null(struct kernel *k, OWN struct file **ret)
+freeze_open_null(struct kernel *k, OWN struct file **ret)
 {
     const struct at at = {.vfs = &k->vfs, .path = "/dev/null"};
 
@@ -94,7 +94,7 @@ freeze_spawn(struct kernel *k, const struct wsand_exec *x, char *why,
             .path = x->path, .argv = x->argv, .envp = x->envp, .cwd = x->cwd};
         int r = 0;
         for (int i = 0; r == 0 && i < 3; i++)
-            r = open_null(k, &s.stdio[i]);
+            r = freeze_open_null(k, &s.stdio[i]);
         if (r == 0)
             r = kernel_spawn(k, &s, why, why_size);
         if (r != -EINPROGRESS)

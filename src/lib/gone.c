@@ -54,7 +54,7 @@ gone_load(struct gone *l, const void *p, size_t len)
 
 /* Returns the id of the process that the host started with this tag, or 0. */
 static uint64_t
-id_of(struct wsand_sandbox *sb, uint64_t tag)
+gone_id_of(struct wsand_sandbox *sb, uint64_t tag)
 {
     struct processes *ps = &sb->processes;
     uint64_t id = 0;
@@ -91,7 +91,7 @@ gone_put_task(struct wsand_sandbox *sb, const struct task *t, struct buf *b)
 {
     char line[COMMAND_BYTES + 48];
     int n = snprintf(line, sizeof line, "%d %llu ", t->pid,
-                     (unsigned long long)id_of(sb, t->run_tag));
+                     (unsigned long long)gone_id_of(sb, t->run_tag));
     size_t len =
         (size_t)n + gone_put_command(&t->args, line + n, COMMAND_BYTES);
 

@@ -30,13 +30,13 @@ struct history {
 
 /* A line refers to nothing else, so the deferred free list is not needed. */
 static void
-line_free(struct shared *s, struct free_list *g)
+history_line_free(struct shared *s, struct free_list *g)
 {
     (void)g;
     free(s);
 }
 
-static const struct radix_ops line_ops = {.free = line_free};
+static const struct radix_ops line_ops = {.free = history_line_free};
 
 struct history *
 history_get(struct history *h)
@@ -85,7 +85,7 @@ line_at(const struct history *h, uint64_t number)
 
 /* The length is read before the line is removed, which may free it. */
 static int
-drop_oldest(struct history *h)
+history_drop_oldest(struct history *h)
 {
     size_t bytes = line_at(h, h->first)->bytes;
 
@@ -98,7 +98,7 @@ drop_oldest(struct history *h)
 }
 
 static int
-append(struct history *h, const char *text, size_t bytes)
+history_append(struct history *h, const char *text, size_t bytes)
 {
     struct history_line *l = malloc(sizeof *l + bytes);
 
@@ -138,9 +138,9 @@ history_add(struct history **ph, const char *text, size_t len)
     if (bytes > HISTORY_BYTES_MAX || !history_unshare(ph))
         return;
     while (r == 0 && history_is_full(*ph, bytes))
-        r = drop_oldest(*ph);
+        r = history_drop_oldest(*ph);
     if (r == 0)
-        (void)append(*ph, text, bytes);
+        (void)history_append(*ph, text, bytes);
 }
 
 /* The first number is free, because old commands may have been dropped.
@@ -155,7 +155,7 @@ history_load(struct history **ph, uint64_t number, const char *text, size_t len)
         h->first = h->next = number;
     if (number != h->next || history_is_full(h, len + 1))
         return -EINVAL;
-    return append(h, text, len + 1);
+    return history_append(h, text, len + 1);
 }
 
 void

@@ -27,7 +27,7 @@
 /* True for file systems that give each change of a file a new ctime. Images of
  * file systems, for example, show the times that their author chose. */
 static bool
-has_change_times(const struct statfs *fs)
+hostmap_has_change_times(const struct statfs *fs)
 {
     static const uint32_t types[] = {EXT4_SUPER_MAGIC,  XFS_SUPER_MAGIC,
                                      BTRFS_SUPER_MAGIC, TMPFS_MAGIC,
@@ -42,13 +42,13 @@ has_change_times(const struct statfs *fs)
 /* Saves the identity of a file. A writer of the file can set all of these
  * attributes except the ctime. */
 static void
-identify(int hfd, const struct stat *st, struct host_file *f)
+hostmap_identify(int hfd, const struct stat *st, struct host_file *f)
 {
     struct statfs fs;
     int64_t changed = time_of_spec(st->st_ctim);
     int64_t written = time_of_spec(st->st_mtim);
 
-    if (fstatfs(hfd, &fs) < 0 || !has_change_times(&fs))
+    if (fstatfs(hfd, &fs) < 0 || !hostmap_has_change_times(&fs))
         return;
     int64_t young_ns = time_wall_ns() - SETTLED_NS;
     f->is_settled = changed < young_ns && written < young_ns;
@@ -80,7 +80,7 @@ hostmap_open(const char *path, struct host_file *ret)
             r = -errno;
         f.bytes = map;
         f.len = (size_t)st.st_size;
-        identify(hfd, &st, &f);
+        hostmap_identify(hfd, &st, &f);
     }
     close(hfd);
     if (r == 0)

@@ -59,7 +59,7 @@ lease_begin(struct wsand_sandbox *sb)
 /* Asks background processes to give up the lease soon: the flag ends their
  * slice, and the kick interrupts a process or a sleep. */
 static void
-want(struct wsand_sandbox *sb)
+lease_want(struct wsand_sandbox *sb)
 {
     if (sb->lease.state != LEASE_BACKGROUND)
         return;
@@ -79,7 +79,7 @@ lease_wait(struct wsand_sandbox *sb)
 
     list_push_back(&t->queue, &q.link);
     t->n_calls++;
-    want(sb);
+    lease_want(sb);
     while (!q.is_decided)
         pthread_cond_wait(&decided, &t->lock);
     t->n_calls--;
@@ -91,7 +91,7 @@ lease_wait(struct wsand_sandbox *sb)
 
 /* Gives a waiting call the lease, or refuses it. */
 static void
-decide(struct queued *q, bool is_refused)
+lease_decide(struct queued *q, bool is_refused)
 {
     list_remove(&q->link);
     q->is_decided = true;
@@ -103,7 +103,7 @@ decide(struct queued *q, bool is_refused)
  * their next timer or descriptor. Processes of a repeatable sandbox advance
  * only while something runs in it, because the host's time must not matter. */
 static void
-plan_background(struct wsand_sandbox *sb)
+lease_plan_background(struct wsand_sandbox *sb)
 {
     struct crews *p = &sb->runtime->crews;
     struct kernel *k = sb->kernel;
@@ -131,7 +131,7 @@ sandbox_wake(struct wsand_sandbox *sb)
     kernel_kick(sb->kernel);
     pthread_mutex_lock(&t->lock);
     if (t->state == LEASE_FREE && !atomic_load(&t->is_closed))
-        plan_background(sb);
+        lease_plan_background(sb);
     pthread_mutex_unlock(&t->lock);
 }
 
@@ -139,7 +139,7 @@ sandbox_wake(struct wsand_sandbox *sb)
  * got it, which needs a thread. a thread of the crew that returns from a job
  * can run that one itself. */
 static bool
-pass_on(struct wsand_sandbox *sb)
+lease_pass_on(struct wsand_sandbox *sb)
 {
     struct lease *t = &sb->lease;
 
@@ -150,13 +150,13 @@ pass_on(struct wsand_sandbox *sb)
         if (atomic_load(&t->is_closed))
             pthread_cond_signal(&t->left);
         else
-            plan_background(sb);
+            lease_plan_background(sb);
         return false;
     }
     struct queued *q = CONTAINER_OF(t->queue.next, struct queued, link);
     t->state = LEASE_HELD;
     if (!q->fn) {
-        decide(q, false);
+        lease_decide(q, false);
         return false;
     }
     list_remove(&q->link);
@@ -166,12 +166,12 @@ pass_on(struct wsand_sandbox *sb)
 
 /* Ends the lease of this thread. */
 static void
-leave(struct wsand_sandbox *sb)
+lease_leave(struct wsand_sandbox *sb)
 {
     struct lease *t = &sb->lease;
 
     pthread_mutex_lock(&t->lock);
-    if (pass_on(sb)) {
+    if (lease_pass_on(sb)) {
         crew_add(&sb->runtime->crews.jobs, &t->jobs);
         if (atomic_load(&t->is_closed)) /* the closing thread may be the last */
             pthread_cond_signal(&t->left);
@@ -247,14 +247,14 @@ void
 sandbox_leave(struct wsand_sandbox *sb)
 {
     if (sb && !--sb->lease.depth)
-        leave(sb);
+        lease_leave(sb);
 }
 
 /* --- jobs */
 
 /* Runs the job that has the lease on this thread. */
 static void
-call_job(struct wsand_sandbox *sb)
+lease_call_job(struct wsand_sandbox *sb)
 {
     struct queued *job = STEAL(sb->lease.job);
 
@@ -281,16 +281,16 @@ lease_checkpoint(struct wsand_sandbox *sb)
 /* a thread of the crew runs one job, and is queued again if the next in the
  * queue is a job too. Jobs of other sandboxes get their share in between. */
 static bool
-run_job(struct crew_work *w)
+lease_run_job(struct crew_work *w)
 {
     struct wsand_sandbox *sb =
         CONTAINER_OF(w, struct wsand_sandbox, lease.jobs);
     struct lease *t = &sb->lease;
 
-    call_job(sb);
+    lease_call_job(sb);
     lease_checkpoint(sb);
     pthread_mutex_lock(&t->lock);
-    bool has_next = pass_on(sb);
+    bool has_next = lease_pass_on(sb);
     pthread_mutex_unlock(&t->lock);
     return has_next;
 }
@@ -312,7 +312,7 @@ lease_post(struct wsand_sandbox *sb, OWN struct queued *q,
         crew_add(&sb->runtime->crews.jobs, &t->jobs);
     } else if (!is_closed) {
         list_push_back(&t->queue, &q->link);
-        want(sb);
+        lease_want(sb);
     }
     pthread_mutex_unlock(&t->lock);
     if (!is_closed)
@@ -365,7 +365,7 @@ void
 wsand_leave(struct wsand_sandbox *sb)
 {
     lease_checkpoint(sb);
-    leave(sb);
+    lease_leave(sb);
 }
 
 int
@@ -389,7 +389,7 @@ struct runtime_job {
 };
 
 static bool
-run_runtime_job(struct crew_work *w)
+lease_run_runtime_job(struct crew_work *w)
 {
     struct runtime_job *job = CONTAINER_OF(w, struct runtime_job, work);
 
@@ -411,7 +411,7 @@ wsand_runtime_post(struct wsand_runtime *rt, void (*fn)(void *arg), void *arg,
         free(job);
         return error_errno(err, -r, "cannot start a thread");
     }
-    crew_work_init(&job->work, run_runtime_job);
+    crew_work_init(&job->work, lease_run_runtime_job);
     job->fn = fn;
     job->arg = arg;
     crew_add(&rt->crews.jobs, &job->work);
@@ -429,7 +429,7 @@ struct slice {
 /* Asked by the kernel between time slices of processes. `slice_start_ns` is the
  * time at which the current time slice began, so no clock is read here. */
 static bool
-is_slice_over(void *arg)
+lease_is_slice_over(void *arg)
 {
     const struct slice *s = arg;
 
@@ -442,7 +442,7 @@ is_slice_over(void *arg)
 /* Runs background processes for one slice. If a call has the lease, there is
  * nothing to do: that call plans the next slice when it leaves. */
 static bool
-run_background(struct crew_work *w)
+lease_run_background(struct crew_work *w)
 {
     struct wsand_sandbox *sb =
         CONTAINER_OF(w, struct wsand_sandbox, lease.background);
@@ -457,8 +457,8 @@ run_background(struct crew_work *w)
     if (!is_free)
         return false; /* the owner of the lease plans them when it leaves */
     lease_begin(sb);  /* errands are calls within this one */
-    kernel_step(sb->kernel, is_slice_over, &s);
-    leave(sb);
+    kernel_step(sb->kernel, lease_is_slice_over, &s);
+    lease_leave(sb);
     return false;
 }
 
@@ -472,8 +472,8 @@ lease_init(struct lease *t, struct crews *p)
     pthread_cond_init(&t->left, NULL);
     list_init(&t->queue);
     list_init(&t->beside);
-    crew_work_init(&t->jobs, run_job);
-    crew_work_init(&t->background, run_background);
+    crew_work_init(&t->jobs, lease_run_job);
+    crew_work_init(&t->background, lease_run_background);
     alarm_init(&t->alarm, p, &t->background);
 }
 
@@ -481,7 +481,7 @@ lease_init(struct lease *t, struct crews *p)
  * otherwise need a thread, or waits. A job that has the lease but no thread yet
  * is called on this thread, which may be the last one of the crew. */
 static void
-wait_or_work(struct wsand_sandbox *sb)
+lease_wait_or_work(struct wsand_sandbox *sb)
 {
     struct lease *t = &sb->lease;
 
@@ -492,8 +492,8 @@ wait_or_work(struct wsand_sandbox *sb)
         return;
     }
     pthread_mutex_unlock(&t->lock);
-    call_job(sb);
-    leave(sb);
+    lease_call_job(sb);
+    lease_leave(sb);
     pthread_mutex_lock(&t->lock);
 }
 
@@ -512,13 +512,13 @@ lease_close(struct wsand_sandbox *sb)
     LIST_FOR_EACH_SAFE(it, &t->queue) {
         struct queued *q = CONTAINER_OF(it, struct queued, link);
         if (!q->fn)
-            decide(q, true);
+            lease_decide(q, true);
     }
     atomic_store(&t->is_wanted, true);
     if (t->state != LEASE_FREE)
         kernel_kick(sb->kernel);
     while (t->state != LEASE_FREE || t->n_calls)
-        wait_or_work(sb);
+        lease_wait_or_work(sb);
     pthread_mutex_unlock(&t->lock);
     alarm_stop(&t->alarm);
     crew_forget(&p->background, &t->background);

@@ -68,7 +68,7 @@ mount_sys(struct kernel *k, struct wsand_error *err)
 
 /* True if everything is writable. */
 static bool
-has_root(const char *const *paths)
+mounts_has_root(const char *const *paths)
 {
     for (; *paths; paths++)
         if (!strcmp(*paths, "/"))
@@ -136,7 +136,7 @@ mount_host(struct wsand_sandbox *sb, const struct wsand_mount *m,
 
 /* Programs and scripts may be executed. */
 static uint32_t
-mode_for(const struct wsand_file *f)
+mounts_mode_for(const struct wsand_file *f)
 {
     bool is_program = f->len >= 4 && (!memcmp(f->data, "\0asm", 4) ||
                                       !memcmp(f->data, "#!", 2));
@@ -173,7 +173,7 @@ mounts_put_files(const struct kernel *k, struct tree *t,
     for (size_t i = 0; i < m->n_files; i++) {
         const struct wsand_file *f = &m->files[i];
         const struct attr a = {
-            .mode = mode_for(f), .uid = k->user.uid, .gid = k->user.gid};
+            .mode = mounts_mode_for(f), .uid = k->user.uid, .gid = k->user.gid};
         int r = mounts_check_path(f->path, err);
         if (r < 0)
             return r;
@@ -204,7 +204,8 @@ mounts_make_tree(const struct kernel *k, const struct wsand_mount *m,
 
 /* Checks whether the files, beside those that exist, exceed the limits. */
 static int
-check_quota(struct kernel *k, const struct tree *t, struct wsand_error *err)
+mounts_check_quota(struct kernel *k, const struct tree *t,
+                   struct wsand_error *err)
 {
     const struct quota used = tree_used(tmpfs_tree(mount_root(&k->vfs)->fs));
     const uint64_t *max = k->limits.max;
@@ -224,7 +225,7 @@ mount_tree(struct kernel *k, const struct wsand_mount *m, const struct tree *t,
     const uint64_t *max = k->limits.max;
     struct fs *fs = NULL;
 
-    int r = m->is_writable ? check_quota(k, t, err) : 0;
+    int r = m->is_writable ? mounts_check_quota(k, t, err) : 0;
     if (r < 0)
         return r;
     r = tmpfs_new(&k->vfs, t, max[LIMIT_file_bytes], max[LIMIT_files], &fs);
@@ -252,7 +253,7 @@ mount_files(struct kernel *k, const struct wsand_mount *m,
 /* Refuses a path at which something is mounted. Writable folders are mounts of
  * ours, which the user does not know of. */
 static int
-check_point(struct kernel *k, const char *path, struct wsand_error *err)
+mounts_check_point(struct kernel *k, const char *path, struct wsand_error *err)
 {
     const struct at at = {.vfs = &k->vfs, .path = path};
     struct walk w;
@@ -273,7 +274,7 @@ mount_one(struct wsand_sandbox *sb, const struct wsand_mount *m,
           const struct snapshot *from, struct wsand_error *err)
 {
     struct kernel *k = sb->kernel;
-    int r = check_point(k, m->guest_path, err);
+    int r = mounts_check_point(k, m->guest_path, err);
 
     if (r < 0)
         return r;
@@ -294,7 +295,7 @@ mounts_make(struct wsand_sandbox *sb, const struct wsand_mount *v,
     struct kernel *k = sb->kernel;
 
     int r = mount_system(k, err);
-    bool is_limited = o->writable_paths && !has_root(o->writable_paths);
+    bool is_limited = o->writable_paths && !mounts_has_root(o->writable_paths);
     if (r == 0 && is_limited)
         r = mount_writable(k, o->writable_paths, err);
     for (size_t i = 0; r == 0 && i < o->n_mounts; i++)

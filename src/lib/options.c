@@ -46,7 +46,7 @@ options_drop_mount(struct wsand_options *o)
 
 /* A NULL-terminated list; NULL stays NULL. */
 static int
-copy_strings(const char *const **to, const char *const *from)
+options_copy_strings(const char *const **to, const char *const *from)
 {
     size_t n = 0;
 
@@ -73,7 +73,7 @@ options_free_strings(const char *const *v)
 }
 
 static int
-copy_limits(struct wsand_options *to, const struct wsand_options *from)
+options_copy_limits(struct wsand_options *to, const struct wsand_options *from)
 {
     struct wsand_mount_limit *v = calloc(from->n_mount_limits + 1, sizeof *v);
 
@@ -112,13 +112,13 @@ options_copy(struct wsand_options *to, const struct wsand_options *from)
     for (size_t i = 0; r == 0 && i < from->n_mounts; i++)
         r = options_add_mount(to, &from->mounts[i]);
     if (r == 0 && from->n_mount_limits)
-        r = copy_limits(to, from);
+        r = options_copy_limits(to, from);
     if (r == 0)
-        r = copy_strings(&to->env, from->env);
+        r = options_copy_strings(&to->env, from->env);
     if (r == 0)
-        r = copy_strings(&to->allow_tools, from->allow_tools);
+        r = options_copy_strings(&to->allow_tools, from->allow_tools);
     if (r == 0)
-        r = copy_strings(&to->writable_paths, from->writable_paths);
+        r = options_copy_strings(&to->writable_paths, from->writable_paths);
     return r;
 }
 

@@ -5,7 +5,7 @@
 #include "lib/place.h"
 
 static bool
-has_entry(const struct inode *d, uint64_t ino)
+place_has_entry(const struct inode *d, uint64_t ino)
 {
     const struct dir_entry *e;
 
@@ -16,7 +16,7 @@ has_entry(const struct inode *d, uint64_t ino)
 }
 
 static bool
-dir_is_below(const struct tree *t, uint64_t dir, uint64_t top)
+place_dir_is_below(const struct tree *t, uint64_t dir, uint64_t top)
 {
     while (dir != top && dir != TREE_ROOT)
         dir = tree_find(t, dir)->parent;
@@ -33,9 +33,10 @@ place_is_below(const struct tree *t, uint64_t ino, uint64_t top)
     if (!i || top == TREE_ROOT)
         return i;
     if (inode_is_dir(i))
-        return dir_is_below(t, ino, top);
+        return place_dir_is_below(t, ino, top);
     for (; (d = (const struct inode *)radix_next(&t->inodes, &at)); at++)
-        if (inode_is_dir(d) && has_entry(d, ino) && dir_is_below(t, at, top))
+        if (inode_is_dir(d) && place_has_entry(d, ino) &&
+            place_dir_is_below(t, at, top))
             return true;
     return false;
 }

@@ -22,7 +22,7 @@
 #include <unistd.h>
 
 static void
-forget_fds(struct alarm *a)
+poller_forget_fds(struct alarm *a)
 {
     list_remove(&a->link);
     free(STEAL(a->fds));
@@ -32,19 +32,20 @@ forget_fds(struct alarm *a)
 /* An alarm rings once, for its time or its descriptors, whichever comes
  * first. */
 static void
-alarm_rings(struct timer *timer)
+poller_alarm_rings(struct timer *timer)
 {
     struct alarm *a = CONTAINER_OF(timer, struct alarm, timer);
 
     timer_stop(&a->crews->alarms, &a->timer);
-    forget_fds(a);
+    poller_forget_fds(a);
     crew_add_locked(&a->crews->background, a->work);
 }
 
 void
 alarm_init(struct alarm *a, struct crews *p, struct crew_work *w)
 {
-    *a = (struct alarm){.crews = p, .work = w, .timer.fire = alarm_rings};
+    *a =
+        (struct alarm){.crews = p, .work = w, .timer.fire = poller_alarm_rings};
     list_init(&a->link);
 }
 
@@ -74,7 +75,7 @@ poller_collect(const struct crews *p, size_t *ret_n)
 }
 
 static bool
-has_fd(const struct alarm *a, int hfd)
+poller_has_fd(const struct alarm *a, int hfd)
 {
     for (size_t i = 0; i < a->n_fds; i++)
         if (a->fds[i].fd == hfd)
@@ -85,7 +86,7 @@ has_fd(const struct alarm *a, int hfd)
 /* Alarms may have come and gone during the sleep, so they are found by the
  * number of the descriptor. */
 static void
-ring_ready(struct crews *p, const struct pollfd *v, size_t n)
+poller_ring_ready(struct crews *p, const struct pollfd *v, size_t n)
 {
     uint64_t count;
 
@@ -96,8 +97,8 @@ ring_ready(struct crews *p, const struct pollfd *v, size_t n)
             continue;
         LIST_FOR_EACH_SAFE(it, &p->watching) {
             struct alarm *a = CONTAINER_OF(it, struct alarm, link);
-            if (has_fd(a, v[i].fd))
-                alarm_rings(&a->timer);
+            if (poller_has_fd(a, v[i].fd))
+                poller_alarm_rings(&a->timer);
         }
     }
 }
@@ -106,7 +107,7 @@ ring_ready(struct crews *p, const struct pollfd *v, size_t n)
  * for 10 ms and tries again. poller_until_ns shows others whether an earlier
  * deadline needs a wake-up. */
 static void
-wait_once(struct crews *p)
+poller_wait_once(struct crews *p)
 {
     static const struct timespec patience = {.tv_nsec = 10 * NS_PER_MS};
     int64_t until = clock_next_ns(&p->alarms);
@@ -129,7 +130,7 @@ wait_once(struct crews *p)
     pthread_mutex_lock(&p->lock);
     p->poller_until_ns = 0;
     if (v && ready > 0)
-        ring_ready(p, v, n);
+        poller_ring_ready(p, v, n);
     free(v);
 }
 
@@ -142,7 +143,7 @@ poller_main(void *arg)
     pthread_mutex_lock(&p->lock);
     while (!p->stops) {
         clock_fire(&p->alarms);
-        wait_once(p);
+        poller_wait_once(p);
     }
     pthread_mutex_unlock(&p->lock);
     return NULL;
@@ -161,7 +162,7 @@ poller_wake(struct crews *p)
 /* Copies the descriptors into the alarm. Returns false if there is no
  * memory. */
 static bool
-copy_fds(struct alarm *a, const struct pollfd *fds, size_t n)
+poller_copy_fds(struct alarm *a, const struct pollfd *fds, size_t n)
 {
     if (!n)
         return true;
@@ -183,9 +184,9 @@ alarm_set(struct alarm *a, int64_t at_ns, const struct pollfd *fds, size_t n)
     int64_t at = at_ns == NS_NEVER ? NS_NEVER : at_ns - p->alarms.boot_ns;
 
     pthread_mutex_lock(&p->lock);
-    forget_fds(a);
+    poller_forget_fds(a);
     timer_stop(&p->alarms, &a->timer);
-    if (!copy_fds(a, fds, n) ||
+    if (!poller_copy_fds(a, fds, n) ||
         (at != NS_NEVER && timer_start(&p->alarms, &a->timer, at) < 0))
         crew_add_locked(&p->background, a->work); /* checks by itself */
     if (!p->has_poller)
@@ -199,7 +200,7 @@ void
 alarm_stop(struct alarm *a)
 {
     pthread_mutex_lock(&a->crews->lock);
-    forget_fds(a);
+    poller_forget_fds(a);
     timer_stop(&a->crews->alarms, &a->timer);
     pthread_mutex_unlock(&a->crews->lock);
 }

@@ -19,7 +19,7 @@
 /* Only programs that no guest could have written count: root owns them, and
  * nobody else may write them. */
 static bool
-is_program(const struct inode *i)
+preload_is_program(const struct inode *i)
 {
     const void *content = S_ISREG(i->mode) && i->size > 8 && i->uid == 0 &&
                                   !(i->mode & (S_IWGRP | S_IWOTH))
@@ -32,14 +32,14 @@ is_program(const struct inode *i)
 /* A file that is not a program after all fails when it is run. With a folder,
  * the code is also written there. */
 static int
-load_inode(struct wsand_runtime *rt, const struct tree *t, uint64_t ino,
-           int dir_hfd)
+preload_load_inode(struct wsand_runtime *rt, const struct tree *t, uint64_t ino,
+                   int dir_hfd)
 {
     const struct inode *i = tree_find(t, ino);
     CLEANUP(program_putp) struct program *p = NULL;
     char why[160];
 
-    if (!i || i->attached || !is_program(i))
+    if (!i || i->attached || !preload_is_program(i))
         return 0;
     const struct program_source src = {.bytes = inode_content(i),
                                        .len = i->size,
@@ -57,13 +57,13 @@ load_inode(struct wsand_runtime *rt, const struct tree *t, uint64_t ino,
 /* Inodes have consecutive numbers in an image, so all of them are visited
  * without walking the directories. */
 static int
-load_all(struct wsand_runtime *rt, int dir_hfd, struct wsand_error *err)
+preload_load_all(struct wsand_runtime *rt, int dir_hfd, struct wsand_error *err)
 {
     const struct tree *t = rt->image ? image_tree(rt->image) : NULL;
     int r = 0;
 
     for (uint64_t ino = TREE_ROOT; t && r == 0 && ino < t->next_ino; ino++)
-        r = load_inode(rt, t, ino, dir_hfd);
+        r = preload_load_inode(rt, t, ino, dir_hfd);
     return r == 0
                ? 0
                : error_errno(err, -r, "cannot load the root image's programs");
@@ -72,7 +72,7 @@ load_all(struct wsand_runtime *rt, int dir_hfd, struct wsand_error *err)
 int
 runtime_close(struct wsand_runtime *rt, struct wsand_error *err)
 {
-    int r = load_all(rt, -1, err);
+    int r = preload_load_all(rt, -1, err);
 
     if (r != 0)
         return r;
@@ -89,5 +89,5 @@ wsand_precompile(struct wsand_runtime *rt, const char *dir,
     int hfd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (hfd < 0)
         return error_errno(err, errno, "%s", dir);
-    return load_all(rt, hfd, err);
+    return preload_load_all(rt, hfd, err);
 }

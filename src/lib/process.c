@@ -74,7 +74,7 @@ process_add_taken(struct process *p, size_t n)
 
 /* Removes a letter; its unread bytes do not count any more. */
 static void
-drop_letter(struct process *p, OWN struct letter *l)
+process_drop_letter(struct process *p, OWN struct letter *l)
 {
     process_add_taken(p, l->len - p->taken);
     p->taken = 0;
@@ -85,19 +85,20 @@ drop_letter(struct process *p, OWN struct letter *l)
 /* Closes the input and drops unread letters. Also the way to pass an end of
  * file to a pipe. */
 static void
-close_input(struct process *p)
+process_close_input(struct process *p)
 {
     waiter_remove(&p->waiter);
     file_put(STEAL(p->in));
     p->tty = NULL;
     while (!list_is_empty(&p->letters))
-        drop_letter(p, CONTAINER_OF(p->letters.next, struct letter, link));
+        process_drop_letter(p,
+                            CONTAINER_OF(p->letters.next, struct letter, link));
 }
 
 /* Passes an end of input: a pipe is closed (-EPIPE makes the caller do so), and
  * a terminal gets its end-of-file character. -EAGAIN: the input is full. */
 static int64_t
-type_end(struct process *p)
+process_type_end(struct process *p)
 {
     struct tty_termios tio;
 
@@ -111,10 +112,10 @@ type_end(struct process *p)
 /* Writes as much of the letter as fits. Returns the number of bytes, or
  * -EAGAIN. */
 static int64_t
-type_letter(struct process *p, const struct letter *l)
+process_type_letter(struct process *p, const struct letter *l)
 {
     if (!l->len)
-        return type_end(p);
+        return process_type_end(p);
     int64_t n = p->in->ops->write(p->in, NULL, l->data + p->taken,
                                   l->len - p->taken, NULL);
     return n ? n : -EAGAIN;
@@ -127,15 +128,15 @@ process_pump_in(struct process *p)
 {
     while (!list_is_empty(&p->letters)) {
         struct letter *l = CONTAINER_OF(p->letters.next, struct letter, link);
-        int64_t n = type_letter(p, l);
+        int64_t n = process_type_letter(p, l);
         if (n == -EPIPE)
-            close_input(p);
+            process_close_input(p);
         if (n < 0)
             return;
         p->taken += (size_t)n;
         process_add_taken(p, (size_t)n);
         if (p->taken == l->len)
-            drop_letter(p, l);
+            process_drop_letter(p, l);
     }
 }
 
@@ -184,7 +185,7 @@ process_pump(struct process *p)
 /* Children of the process may still write. Their output is discarded, and
  * writers that wait for the caller are woken. */
 static void
-drop_output(OWN struct capture *c)
+process_drop_output(OWN struct capture *c)
 {
     c->on_bytes = NULL;
     c->window = NULL;
@@ -204,9 +205,9 @@ process_end(struct process *p, int exit_code)
     void *arg = p->arg;
 
     process_pump_out(p, true);
-    drop_output(STEAL(p->out));
-    drop_output(STEAL(p->err));
-    close_input(p);
+    process_drop_output(STEAL(p->out));
+    process_drop_output(STEAL(p->err));
+    process_close_input(p);
     pthread_mutex_lock(&ps->lock);
     p->exit_code = exit_code;
     list_remove(&p->link);
@@ -252,7 +253,7 @@ processes_end(struct wsand_sandbox *sb)
 
 /* A child of init has changed its state; processes_pump finds out which. */
 static void
-on_child_event(struct waiter *w)
+process_on_child_event(struct waiter *w)
 {
     struct wsand_sandbox *sb =
         CONTAINER_OF(w, struct wsand_sandbox, processes.on_end);
@@ -269,7 +270,7 @@ processes_init(struct processes *ps)
     pthread_mutex_init(&ps->lock, NULL);
     list_init(&ps->running);
     list_init(&ps->ended);
-    ps->on_end.wake = on_child_event;
+    ps->on_end.wake = process_on_child_event;
     ps->on_end.stays = true;
     list_init(&ps->on_end.link);
 }
@@ -285,17 +286,17 @@ processes_fini(struct processes *ps)
 /* --- mail */
 
 static void
-deliver_input(struct process *p, OWN struct letter *l)
+process_deliver_input(struct process *p, OWN struct letter *l)
 {
     list_push_back(&p->letters, &l->link);
     if (p->in)
         process_pump(p);
     else
-        drop_letter(p, l);
+        process_drop_letter(p, l);
 }
 
 static void
-deliver_resize(struct process *p, OWN struct letter *l)
+process_deliver_resize(struct process *p, OWN struct letter *l)
 {
     if (p->tty)
         tty_set_winsize(p->tty, &l->size);
@@ -306,7 +307,7 @@ deliver_resize(struct process *p, OWN struct letter *l)
  * descendants. A hang-up also closes the terminal, as when a user closes its
  * window. */
 static void
-deliver_kill(struct process *p, OWN struct letter *l)
+process_deliver_kill(struct process *p, OWN struct letter *l)
 {
     kernel_kill(p->sb->kernel, p->tag, l->sig);
     if (l->sig == SIGHUP && p->tty)
@@ -329,9 +330,9 @@ static void
 process_deliver(struct wsand_sandbox *sb, OWN struct mail *m)
 {
     static void (*const deliver_to[])(struct process *, struct letter *) = {
-        [LETTER_INPUT] = deliver_input,
-        [LETTER_RESIZE] = deliver_resize,
-        [LETTER_KILL] = deliver_kill,
+        [LETTER_INPUT] = process_deliver_input,
+        [LETTER_RESIZE] = process_deliver_resize,
+        [LETTER_KILL] = process_deliver_kill,
         [LETTER_RESUME] = process_deliver_resume,
     };
     struct letter *l = CONTAINER_OF(m, struct letter, mail);
@@ -364,7 +365,7 @@ letter_new(uint64_t id, enum letter_kind kind, const void *data, size_t len)
 /* Reserves space for n bytes of input, or for its end (n is 0). Called with the
  * lock held. A terminal may get any number of ends, a pipe only one. */
 static int
-reserve_input(struct process *p, size_t n)
+process_reserve_input(struct process *p, size_t n)
 {
     if (p->in_is_ended)
         return -EPIPE;
@@ -378,8 +379,8 @@ reserve_input(struct process *p, size_t n)
 /* Checks what can be checked at once, so that the caller gets an error and not
  * silence. */
 static int
-send_letter(struct wsand_sandbox *sb, OWN struct letter *l,
-            struct wsand_error *err)
+process_send_letter(struct wsand_sandbox *sb, OWN struct letter *l,
+                    struct wsand_error *err)
 {
     if (!l)
         return error_set(err, ENOMEM, "out of memory");
@@ -389,7 +390,7 @@ send_letter(struct wsand_sandbox *sb, OWN struct letter *l,
     if (p && l->kind == LETTER_RESIZE && !p->is_pty)
         r = -ENOTTY;
     if (p && l->kind == LETTER_INPUT)
-        r = reserve_input(p, l->len);
+        r = process_reserve_input(p, l->len);
     pthread_mutex_unlock(&sb->processes.lock);
     if (r < 0) {
         r = error_errno(err, -r, "process %llu", (unsigned long long)l->id);
@@ -409,7 +410,8 @@ wsand_process_write(struct wsand_sandbox *sb, uint64_t id, const void *data,
     if (len > IN_BYTES_MAX)
         return error_set(err, EMSGSIZE, "more than %d bytes at once",
                          IN_BYTES_MAX);
-    return send_letter(sb, letter_new(id, LETTER_INPUT, data, len), err);
+    return process_send_letter(sb, letter_new(id, LETTER_INPUT, data, len),
+                               err);
 }
 
 int
@@ -420,7 +422,7 @@ wsand_process_resize(struct wsand_sandbox *sb, uint64_t id, uint16_t rows,
 
     if (l)
         l->size = (struct tty_winsize){.rows = rows, .cols = cols};
-    return send_letter(sb, l, err);
+    return process_send_letter(sb, l, err);
 }
 
 int
@@ -434,14 +436,14 @@ wsand_process_kill(struct wsand_sandbox *sb, uint64_t id, int sig,
     l = letter_new(id, LETTER_KILL, NULL, 0);
     if (l)
         l->sig = sig;
-    return send_letter(sb, l, err);
+    return process_send_letter(sb, l, err);
 }
 
 int
 wsand_process_resume(struct wsand_sandbox *sb, uint64_t id,
                      struct wsand_error *err)
 {
-    return send_letter(sb, letter_new(id, LETTER_RESUME, NULL, 0), err);
+    return process_send_letter(sb, letter_new(id, LETTER_RESUME, NULL, 0), err);
 }
 
 static void
@@ -455,8 +457,8 @@ process_count(const struct list *list, size_t *n, size_t *bytes)
 
 /* Fills the entries of one list. Returns the position of the next text. */
 static char *
-describe(const struct list *list, bool has_ended, struct wsand_process *v,
-         char *text)
+process_describe(const struct list *list, bool has_ended,
+                 struct wsand_process *v, char *text)
 {
     LIST_FOR_EACH(it, list) {
         const struct process *p = CONTAINER_OF(it, struct process, link);
@@ -472,7 +474,7 @@ describe(const struct list *list, bool has_ended, struct wsand_process *v,
 
 /* Copies both lists into one allocation. Called with the lock held. */
 static OWN struct wsand_process *
-copy_lists(const struct processes *ps, size_t *ret_n)
+process_copy_lists(const struct processes *ps, size_t *ret_n)
 {
     size_t n = 0, bytes = 0;
 
@@ -482,8 +484,8 @@ copy_lists(const struct processes *ps, size_t *ret_n)
     struct wsand_process *v = calloc(1, (n + 1) * sizeof *v + bytes);
     if (!v)
         return NULL;
-    char *text = describe(&ps->ended, true, v, (char *)(v + n + 1));
-    (void)describe(&ps->running, false, v + n_ended, text);
+    char *text = process_describe(&ps->ended, true, v, (char *)(v + n + 1));
+    (void)process_describe(&ps->running, false, v + n_ended, text);
     *ret_n = n;
     return v;
 }
@@ -495,7 +497,7 @@ wsand_process_list(struct wsand_sandbox *sb, struct wsand_process **ret,
     struct processes *ps = &sb->processes;
 
     pthread_mutex_lock(&ps->lock);
-    struct wsand_process *v = copy_lists(ps, ret_n);
+    struct wsand_process *v = process_copy_lists(ps, ret_n);
     pthread_mutex_unlock(&ps->lock);
     if (!v)
         return error_set(err, ENOMEM, "out of memory");

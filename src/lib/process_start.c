@@ -53,7 +53,7 @@ process_start_ask_window(void *arg)
 }
 
 static void
-on_ready(struct waiter *w)
+process_start_on_ready(struct waiter *w)
 {
     struct process *p = CONTAINER_OF(w, struct process, waiter);
 
@@ -70,7 +70,8 @@ process_start_add_waiter(struct poll_table *pt, struct waitq *q)
 /* Creates the output of a process: a capture that keeps nothing, and passes
  * bytes on when they are written. */
 static OWN struct capture *
-tap_new(struct process *p, void (*tell)(void *, const char *, size_t))
+process_start_tap_new(struct process *p,
+                      void (*tell)(void *, const char *, size_t))
 {
     struct capture *c = capture_new(0, false);
 
@@ -86,8 +87,9 @@ tap_new(struct process *p, void (*tell)(void *, const char *, size_t))
 /* All three streams are the terminal, which also becomes the controlling
  * terminal of the process. */
 static int
-open_terminal(struct process *p, const struct wsand_process_options *o,
-              struct spawn *s)
+process_start_open_terminal(struct process *p,
+                            const struct wsand_process_options *o,
+                            struct spawn *s)
 {
     struct kernel *k = p->sb->kernel;
     const struct tty_winsize size = {.rows = o->rows ? o->rows : ROWS,
@@ -105,7 +107,7 @@ open_terminal(struct process *p, const struct wsand_process_options *o,
 
 /* Input is a pipe whose writing end the library keeps. */
 static int
-open_pipes(struct process *p, struct spawn *s)
+process_start_open_pipes(struct process *p, struct spawn *s)
 {
     struct kernel *k = p->sb->kernel;
 
@@ -120,14 +122,15 @@ open_pipes(struct process *p, struct spawn *s)
 /* The waiter that file_poll adds stays, and is called whenever the input has
  * space or a terminal has output. */
 static int
-open_files(struct process *p, const struct wsand_process_options *o,
-           struct spawn *s)
+process_start_open_files(struct process *p,
+                         const struct wsand_process_options *o, struct spawn *s)
 {
-    p->out = tap_new(p, process_start_tell_out);
-    p->err = tap_new(p, process_start_tell_err);
+    p->out = process_start_tap_new(p, process_start_tell_out);
+    p->err = process_start_tap_new(p, process_start_tell_err);
     if (!p->out || !p->err)
         return -ENOMEM;
-    int r = o->is_pty ? open_terminal(p, o, s) : open_pipes(p, s);
+    int r = o->is_pty ? process_start_open_terminal(p, o, s)
+                      : process_start_open_pipes(p, s);
     if (r == 0)
         (void)file_poll(p->in, &p->pt);
     return r;
@@ -137,7 +140,7 @@ open_files(struct process *p, const struct wsand_process_options *o,
 
 /* True if the list has a variable of that name. */
 static bool
-has_name(const char *const *env, const char *assignment)
+process_start_has_name(const char *const *env, const char *assignment)
 {
     size_t len = strcspn(assignment, "=") + 1;
 
@@ -164,8 +167,9 @@ process_start_count(const char *const *v)
  * Another user has its own default PATH in place of the shell's default. A PATH
  * that was changed in the shell holds for all users. */
 static OWN const char **
-merge_env(char *const *base, const struct wsand_process_options *o,
-          const struct user *usual, const struct user *other)
+process_start_merge_env(char *const *base,
+                        const struct wsand_process_options *o,
+                        const struct user *usual, const struct user *other)
 {
     static const char term[] = "TERM=xterm-256color";
     const char *const *shell = (const char *const *)base;
@@ -180,13 +184,13 @@ merge_env(char *const *base, const struct wsand_process_options *o,
     if (n)
         memcpy(v, o->env, n * sizeof *v);
     for (size_t i = 0; i < users; i++)
-        if (!has_name(o->env, user_variable(other, i)))
+        if (!process_start_has_name(o->env, user_variable(other, i)))
             v[n++] = user_variable(other, i);
     for (; *shell; shell++)
-        if (!has_name(v, *shell))
+        if (!process_start_has_name(v, *shell))
             v[n++] =
                 other && !strcmp(*shell, usual->path) ? other->path : *shell;
-    if (o->is_pty && !has_name(v, term))
+    if (o->is_pty && !process_start_has_name(v, term))
         v[n++] = term;
     return v;
 }
@@ -224,7 +228,7 @@ process_start_spawn(struct process *p, struct start *start,
                       .tag = p->tag};
     char why[160] = "";
 
-    int r = open_files(p, o, &s);
+    int r = process_start_open_files(p, o, &s);
     if (r < 0) {
         for (int i = 0; i < 3; i++)
             file_put(s.stdio[i]);
@@ -261,18 +265,19 @@ process_start_process_new(struct wsand_sandbox *sb,
 
     if (!p)
         return NULL;
-    *p = (struct process){.sb = sb,
-                          .id = sb->processes.last_id + 1,
-                          .tag = kernel_new_tag(sb->kernel),
-                          .command = strdup(o->command ? o->command : "bash"),
-                          .is_pty = o->is_pty,
-                          .on_output = o->on_output,
-                          .has_room = o->has_room,
-                          .window = o->window,
-                          .on_exit = o->on_exit,
-                          .arg = o->arg,
-                          .waiter = {.wake = on_ready, .stays = true},
-                          .pt.add = process_start_add_waiter};
+    *p = (struct process){
+        .sb = sb,
+        .id = sb->processes.last_id + 1,
+        .tag = kernel_new_tag(sb->kernel),
+        .command = strdup(o->command ? o->command : "bash"),
+        .is_pty = o->is_pty,
+        .on_output = o->on_output,
+        .has_room = o->has_room,
+        .window = o->window,
+        .on_exit = o->on_exit,
+        .arg = o->arg,
+        .waiter = {.wake = process_start_on_ready, .stays = true},
+        .pt.add = process_start_add_waiter};
     list_init(&p->link);
     list_init(&p->letters);
     list_init(&p->waiter.link);
@@ -287,15 +292,16 @@ process_start_process_new(struct wsand_sandbox *sb,
  * being compiled; the caller tries again when `pending` is finished. Only a
  * started process uses up an id. */
 static int
-launch(struct wsand_sandbox *sb, void *arg, struct wsand_error *err)
+process_start_launch(struct wsand_sandbox *sb, void *arg,
+                     struct wsand_error *err)
 {
     struct start *s = arg;
     struct processes *ps = &sb->processes;
     CLEANUP(process_dropp)
     struct process *p = process_start_process_new(sb, s->o);
     const struct user *usual = user_of(sb);
-    const char **env =
-        merge_env(s->env, s->o, usual, s->user == usual ? NULL : s->user);
+    const char **env = process_start_merge_env(
+        s->env, s->o, usual, s->user == usual ? NULL : s->user);
 
     int r = p && env ? process_start_spawn(p, s, env, err)
                      : error_set(err, ENOMEM, "out of memory");
@@ -320,13 +326,14 @@ start_with_lease(struct wsand_sandbox *sb, struct start *s,
 {
     int r = wsand_env_list(sb, &s->env, err);
 
-    while (r == 0 && (r = launch(sb, s, err)) == -EINPROGRESS)
+    while (r == 0 && (r = process_start_launch(sb, s, err)) == -EINPROGRESS)
         r = program_await(&host_native, s->pending, -1, 0);
     return r;
 }
 
 static int
-take_fork(struct wsand_sandbox *sb, void *arg, struct wsand_error *err)
+process_start_take_fork(struct wsand_sandbox *sb, void *arg,
+                        struct wsand_error *err)
 {
     struct start *s = arg;
 
@@ -338,12 +345,13 @@ take_fork(struct wsand_sandbox *sb, void *arg, struct wsand_error *err)
 static int
 start_beside(struct wsand_sandbox *sb, struct start *s, struct wsand_error *err)
 {
-    int r = sandbox_errand(sb, take_fork, s, err);
+    int r = sandbox_errand(sb, process_start_take_fork, s, err);
 
     if (r == 0)
         r = wsand_env_list(s->fork, &s->env, err);
     wsand_sandbox_free(s->fork);
-    while (r == 0 && (r = sandbox_errand(sb, launch, s, err)) == -EINPROGRESS)
+    while (r == 0 && (r = sandbox_errand(sb, process_start_launch, s, err)) ==
+                         -EINPROGRESS)
         r = program_await(&host_native, s->pending, -1, 0);
     return r;
 }

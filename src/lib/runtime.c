@@ -29,7 +29,7 @@ wsand_version(void)
 /* Finds the folder for compiled code below the user's cache folder, and creates
  * its parents. Returns false if there is none. */
 static bool
-default_cache_dir(char *buf, size_t size)
+runtime_default_cache_dir(char *buf, size_t size)
 {
     const char *xdg = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
     int n;
@@ -52,7 +52,7 @@ default_cache_dir(char *buf, size_t size)
 /* Returns the version in /etc/os-release of an image of ours, or "" for an
  * image of somebody else. */
 static void
-image_version(const struct tree *t, char *buf, size_t size)
+runtime_image_version(const struct tree *t, char *buf, size_t size)
 {
     const struct inode *i = tree_find(t, skeleton_find(t, "/etc/os-release"));
     char text[1024] = "\n";
@@ -69,12 +69,12 @@ image_version(const struct tree *t, char *buf, size_t size)
 /* The programs of an image are compiled against the kernel of the same version,
  * so another version is refused. A version like "1.2" accepts all of 1.2.x. */
 static int
-check_version(const struct wsand_runtime *rt, const char *path,
-              struct wsand_error *err)
+runtime_check_version(const struct wsand_runtime *rt, const char *path,
+                      struct wsand_error *err)
 {
     char found[32];
 
-    image_version(image_tree(rt->image), found, sizeof found);
+    runtime_image_version(image_tree(rt->image), found, sizeof found);
     size_t len = strlen(found);
     if (!strncmp(found, WSAND_VERSION, len) &&
         (!len || strchr(".", WSAND_VERSION[len])))
@@ -86,7 +86,8 @@ check_version(const struct wsand_runtime *rt, const char *path,
 /* The image stays mapped: files of sandboxes refer to its bytes without copying
  * them. */
 static int
-open_image(struct wsand_runtime *rt, const char *path, struct wsand_error *err)
+runtime_open_image(struct wsand_runtime *rt, const char *path,
+                   struct wsand_error *err)
 {
     struct image_error why = {0};
 
@@ -101,13 +102,14 @@ open_image(struct wsand_runtime *rt, const char *path, struct wsand_error *err)
         return error_set(err, EINVAL, "root image %s: at byte %llu: %s", path,
                          (unsigned long long)why.offset, why.reason);
     return r < 0 ? error_errno(err, -r, "root image %s", path)
-                 : check_version(rt, path, err);
+                 : runtime_check_version(rt, path, err);
 }
 
 /* An empty cache_dir means no cache, and NULL the default one. */
 static int
-start_engine(struct wsand_runtime *rt, const struct wsand_runtime_options *o,
-             struct wsand_error *err)
+runtime_start_engine(struct wsand_runtime *rt,
+                     const struct wsand_runtime_options *o,
+                     struct wsand_error *err)
 {
     char dir[1024], why[160] = "";
     struct engine_options eo = {.max_machines = o->max_processes,
@@ -117,7 +119,7 @@ start_engine(struct wsand_runtime *rt, const struct wsand_runtime_options *o,
                                 .compiler = o->compiler,
                                 .keeps_compiler = o->keeps_compiler};
 
-    if (!o->cache_dir && default_cache_dir(dir, sizeof dir))
+    if (!o->cache_dir && runtime_default_cache_dir(dir, sizeof dir))
         eo.cache_dir = dir;
     if (eo.cache_dir && !*eo.cache_dir)
         eo.cache_dir = NULL;
@@ -148,9 +150,9 @@ wsand_runtime_new(const struct wsand_runtime_options *given,
     if (r < 0)
         r = error_errno(err, -r, "cannot create the threads");
     if (r == 0)
-        r = open_image(rt, o.root_image, err);
+        r = runtime_open_image(rt, o.root_image, err);
     if (r == 0)
-        r = start_engine(rt, &o, err);
+        r = runtime_start_engine(rt, &o, err);
     if (r == 0 && o.is_closed)
         r = runtime_close(rt, err);
     if (r < 0) {

@@ -37,7 +37,7 @@
 /* Times of files that the library creates. A repeatable sandbox must not show
  * the host's clock. */
 static int64_t
-now_ns(const struct wsand_options *o)
+sandbox_now_ns(const struct wsand_options *o)
 {
     return o->is_deterministic ? o->clock_ns : time_wall_ns();
 }
@@ -46,8 +46,8 @@ now_ns(const struct wsand_options *o)
 
 /* 0 means that the option was not given. */
 static int
-set_limit(uint64_t *max, enum limit_id id, uint64_t value,
-          struct wsand_error *err)
+sandbox_set_limit(uint64_t *max, enum limit_id id, uint64_t value,
+                  struct wsand_error *err)
 {
     const struct limit_info *info = limit_info(id);
 
@@ -66,8 +66,8 @@ set_limit(uint64_t *max, enum limit_id id, uint64_t value,
 /* Every limit has a default in limits.def; options override it within the range
  * of its row. */
 static int
-get_limits(const struct wsand_options *o, uint64_t *max,
-           struct wsand_error *err)
+sandbox_get_limits(const struct wsand_options *o, uint64_t *max,
+                   struct wsand_error *err)
 {
     const struct {
         enum limit_id id;
@@ -83,7 +83,7 @@ get_limits(const struct wsand_options *o, uint64_t *max,
     for (int i = 0; i < LIMIT_COUNT; i++)
         max[i] = limit_info((enum limit_id)i)->dflt;
     for (size_t i = 0; r == 0 && i < sizeof given / sizeof *given; i++)
-        r = set_limit(max, given[i].id, given[i].value, err);
+        r = sandbox_set_limit(max, given[i].id, given[i].value, err);
     return r;
 }
 
@@ -125,8 +125,9 @@ sandbox_put_bytes(struct tree *t, const char *path, const void *p, size_t len,
  * The host's path at the beginning of the reason is omitted: a guest must not
  * see it. */
 static int
-put_reason(struct tree *t, const struct wsand_program *p,
-           const struct wsand_error *why, int64_t now, struct wsand_error *err)
+sandbox_put_reason(struct tree *t, const struct wsand_program *p,
+                   const struct wsand_error *why, int64_t now,
+                   struct wsand_error *err)
 {
     const char *name = strrchr(p->guest_path, '/');
     const char *reason = wsand_error_text(why);
@@ -160,7 +161,7 @@ sandbox_put_file(struct wsand_runtime *rt, struct tree *t, bool keeps_bad,
 
     int r = sandbox_load_program(rt, p, f, &program, &why);
     if (r < 0 && r != -ENOMEM && keeps_bad)
-        return put_reason(t, p, &why, now, err);
+        return sandbox_put_reason(t, p, &why, now, err);
     if (r < 0) {
         if (err)
             *err = why;
@@ -175,8 +176,9 @@ sandbox_put_file(struct wsand_runtime *rt, struct tree *t, bool keeps_bad,
 /* A program that cannot be read is an error of the program, not of the sandbox,
  * so that the caller can report it as such. */
 static int
-put_program(struct wsand_runtime *rt, struct tree *t, bool keeps_bad,
-            const struct wsand_program *p, int64_t now, struct wsand_error *err)
+sandbox_put_program(struct wsand_runtime *rt, struct tree *t, bool keeps_bad,
+                    const struct wsand_program *p, int64_t now,
+                    struct wsand_error *err)
 {
     struct host_file f;
 
@@ -198,7 +200,7 @@ sandbox_make_tree(struct wsand_runtime *rt, const struct wsand_options *o,
                   struct tree *ret, struct wsand_error *err)
 {
     const struct quota unlimited = {UINT64_MAX, UINT64_MAX};
-    int64_t now = now_ns(o);
+    int64_t now = sandbox_now_ns(o);
     int r;
 
     if (rt->image) {
@@ -212,8 +214,8 @@ sandbox_make_tree(struct wsand_runtime *rt, const struct wsand_options *o,
     if (r < 0)
         return error_errno(err, -r, "cannot create the file system");
     for (size_t i = 0; i < o->n_programs; i++) {
-        r = put_program(rt, ret, o->keeps_bad_programs, &o->programs[i], now,
-                        err);
+        r = sandbox_put_program(rt, ret, o->keeps_bad_programs, &o->programs[i],
+                                now, err);
         if (r < 0)
             return r;
     }
@@ -224,8 +226,9 @@ sandbox_make_tree(struct wsand_runtime *rt, const struct wsand_options *o,
 }
 
 static int
-make_root(struct wsand_runtime *rt, const struct wsand_options *o,
-          const uint64_t *max, OWN struct fs **ret, struct wsand_error *err)
+sandbox_make_root(struct wsand_runtime *rt, const struct wsand_options *o,
+                  const uint64_t *max, OWN struct fs **ret,
+                  struct wsand_error *err)
 {
     CLEANUP(tree_fini) struct tree t = {0};
 
@@ -240,7 +243,7 @@ make_root(struct wsand_runtime *rt, const struct wsand_options *o,
 
 /* 0 means off: standard input cannot be a sink. */
 static int
-open_strace(struct wsand_sandbox *sb, int hfd, struct wsand_error *err)
+sandbox_open_strace(struct wsand_sandbox *sb, int hfd, struct wsand_error *err)
 {
     if (!hfd)
         return 0;
@@ -263,7 +266,8 @@ sandbox_on_kick(void *arg)
 /* The shell must be able to enter the folder that it begins in, with the rights
  * of its user. */
 static int
-check_cwd(struct wsand_sandbox *sb, const char *path, struct wsand_error *err)
+sandbox_check_cwd(struct wsand_sandbox *sb, const char *path,
+                  struct wsand_error *err)
 {
     struct vnode v;
     struct attr a;
@@ -285,9 +289,10 @@ check_cwd(struct wsand_sandbox *sb, const char *path, struct wsand_error *err)
  * `mounts` and `from` are as for mounts_make, and `given` is as in
  * kernel_options. */
 static int
-fill_sandbox(struct wsand_sandbox *sb, const uint64_t *max, OWN struct fs *root,
-             const struct wsand_mount *mounts, const struct snapshot *from,
-             const struct tree *given, struct wsand_error *err)
+sandbox_fill_sandbox(struct wsand_sandbox *sb, const uint64_t *max,
+                     OWN struct fs *root, const struct wsand_mount *mounts,
+                     const struct snapshot *from, const struct tree *given,
+                     struct wsand_error *err)
 {
     const struct wsand_options *o = &sb->options;
     struct kernel_options ko = {.host = &host_native,
@@ -310,7 +315,7 @@ fill_sandbox(struct wsand_sandbox *sb, const uint64_t *max, OWN struct fs *root,
     if (o->n_commands)
         sb->kernel->host_call = call_begin_command;
     r = mounts_make(sb, mounts, from, err);
-    return r < 0 ? r : open_strace(sb, o->strace_fd, err);
+    return r < 0 ? r : sandbox_open_strace(sb, o->strace_fd, err);
 }
 
 /* Allocates a sandbox with a copy of the options, and no kernel. */
@@ -353,7 +358,7 @@ wsand_sandbox_new(struct wsand_runtime *rt, const struct wsand_options *given,
     if (r == 0)
         r = user_find(o.user, &user, err);
     if (r == 0)
-        r = get_limits(&o, max, err);
+        r = sandbox_get_limits(&o, max, err);
     if (r == 0 && o.needs_shell)
         r = minimum_check(rt, max[LIMIT_memory], err);
     if (r == 0)
@@ -365,11 +370,11 @@ wsand_sandbox_new(struct wsand_runtime *rt, const struct wsand_options *given,
     if (r != 0)
         return r;
     sb->options.user = user->name;
-    r = make_root(rt, &o, max, &root, err);
+    r = sandbox_make_root(rt, &o, max, &root, err);
     if (r == 0)
-        r = fill_sandbox(sb, max, root, o.mounts, NULL, NULL, err);
+        r = sandbox_fill_sandbox(sb, max, root, o.mounts, NULL, NULL, err);
     if (r == 0)
-        r = check_cwd(sb, o.cwd, err);
+        r = sandbox_check_cwd(sb, o.cwd, err);
     if (r == 0 && snapshot_new(sb, &sb->initial) < 0)
         r = error_set(err, ENOMEM, "out of memory");
     if (r < 0) {
@@ -395,8 +400,8 @@ sandbox_find_folder(struct wsand_sandbox *sb, const char *path,
 
 /* Makes the root file system of a snapshot, with the limits of the original. */
 static int
-clone_root(const struct kernel *k, const struct snapshot *s,
-           OWN struct fs **ret)
+sandbox_clone_root(const struct kernel *k, const struct snapshot *s,
+                   OWN struct fs **ret)
 {
     return tmpfs_new(NULL, snapshot_tree(s, 0), k->limits.max[LIMIT_file_bytes],
                      k->limits.max[LIMIT_files], ret);
@@ -405,19 +410,19 @@ clone_root(const struct kernel *k, const struct snapshot *s,
 /* Makes sb a copy of the state s of `from`. That state is also its initial one,
  * to which wsand_reset returns. */
 static int
-fill_fork(struct wsand_sandbox *sb, const struct wsand_sandbox *from,
-          OWN struct snapshot *s, struct wsand_error *err)
+sandbox_fill_fork(struct wsand_sandbox *sb, const struct wsand_sandbox *from,
+                  OWN struct snapshot *s, struct wsand_error *err)
 {
     struct fs *root = NULL;
 
     sb->initial = s;
     sb->history = history_get(from->history);
     gone_copy(&sb->gone, &s->gone);
-    int r = clone_root(from->kernel, s, &root);
+    int r = sandbox_clone_root(from->kernel, s, &root);
     if (r < 0)
         return error_errno(err, -r, "cannot copy the file system");
-    r = fill_sandbox(sb, from->kernel->limits.max, root, NULL, s,
-                     from->kernel->given, err);
+    r = sandbox_fill_sandbox(sb, from->kernel->limits.max, root, NULL, s,
+                             from->kernel->given, err);
     if (r < 0)
         return r;
     r = snapshot_thaw_shell(s, sb);
@@ -426,8 +431,8 @@ fill_fork(struct wsand_sandbox *sb, const struct wsand_sandbox *from,
 
 /* Creates a fork. With a tree t, the fork has these files and no shell. */
 static int
-fork_with(struct wsand_sandbox *from, const struct tree *t,
-          OWN struct wsand_sandbox **ret, struct wsand_error *err)
+sandbox_fork_with(struct wsand_sandbox *from, const struct tree *t,
+                  OWN struct wsand_sandbox **ret, struct wsand_error *err)
 {
     struct wsand_sandbox *sb = NULL;
     struct snapshot *s = NULL;
@@ -442,7 +447,7 @@ fork_with(struct wsand_sandbox *from, const struct tree *t,
         snapshot_free(s);
         r = error_errno(err, -r, "cannot copy the sandbox");
     } else {
-        r = fill_fork(sb, from, s, err);
+        r = sandbox_fill_fork(sb, from, s, err);
     }
     if (r < 0) {
         wsand_sandbox_free(sb);
@@ -461,14 +466,14 @@ wsand_fork(struct wsand_sandbox *from, struct wsand_sandbox **ret,
     SANDBOX_LEASE(from, err);
     int r = wsand_checkpoint(from, err);
 
-    return r < 0 ? r : fork_with(from, NULL, ret, err);
+    return r < 0 ? r : sandbox_fork_with(from, NULL, ret, err);
 }
 
 int
 sandbox_draft(struct wsand_sandbox *sb, const struct tree *t,
               OWN struct wsand_sandbox **ret, struct wsand_error *err)
 {
-    return fork_with(sb, t, ret, err);
+    return sandbox_fork_with(sb, t, ret, err);
 }
 
 /* Closing the lease comes first, so that no other thread uses the sandbox.

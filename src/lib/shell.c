@@ -178,7 +178,7 @@ shell_save_task(struct shell *sh)
 
 /* If that folder does not exist, the shell starts in the root. */
 static void
-enter_home(const struct wsand_sandbox *sb, struct task *t)
+shell_enter_home(const struct wsand_sandbox *sb, struct task *t)
 {
     struct walk w;
 
@@ -222,7 +222,7 @@ shell_new(struct wsand_sandbox *sb, OWN struct shell **ret)
                          "/bin/bash", &sh->res);
     if (r != 0)
         return r;
-    enter_home(sb, sh->res->task);
+    shell_enter_home(sb, sh->res->task);
     r = shell_save_task(sh);
     if (r != 0)
         return r;
@@ -235,7 +235,7 @@ shell_new(struct wsand_sandbox *sb, OWN struct shell **ret)
 
 /* Keeps the number of shells with a machine up to date. */
 static void
-count_machine(struct shell *sh)
+shell_count_machine(struct shell *sh)
 {
     struct shell_image *si = &sh->sb->runtime->shell;
     bool has_machine = !sh->res->is_dead;
@@ -270,7 +270,7 @@ shell_thaw(struct shell *sh)
         return r;
     }
     shell_pages_restore(sh->pages, si, m);
-    count_machine(sh);
+    shell_count_machine(sh);
     return 0;
 }
 
@@ -278,7 +278,7 @@ shell_thaw(struct shell *sh)
  * machine cannot shrink, so a shell that has freed much of it moves to a new
  * machine. */
 static uint64_t
-size_needed(const struct shell *sh, const struct machine *m)
+shell_size_needed(const struct shell *sh, const struct machine *m)
 {
     uint64_t least = sh->sb->runtime->shell.size, end = sh->res->memory_end;
 
@@ -292,7 +292,7 @@ size_needed(const struct shell *sh, const struct machine *m)
  * dropped if it is too large, or if there are many of them: an idle one costs
  * half a megabyte. */
 static void
-leave_machine(struct shell *sh, const struct machine *m)
+shell_leave_machine(struct shell *sh, const struct machine *m)
 {
     struct shell_image *si = &sh->sb->runtime->shell;
 
@@ -300,7 +300,7 @@ leave_machine(struct shell *sh, const struct machine *m)
         shell_pages_size(sh->pages) == m->size)
         return;
     resident_freeze(sh->res);
-    count_machine(sh);
+    shell_count_machine(sh);
 }
 
 /* Saves pages and task together, or neither. `refresh` updates the size of the
@@ -314,7 +314,7 @@ shell_checkpoint(struct shell *sh)
     m->ops->refresh(m);
     struct shell_pages *pages = NULL;
     int r = shell_pages_take(sh->pages, &sh->sb->runtime->shell, m->base,
-                             size_needed(sh, m), &pages);
+                             shell_size_needed(sh, m), &pages);
     if (r == 0)
         r = shell_save_task(sh);
     if (r < 0) {
@@ -324,7 +324,7 @@ shell_checkpoint(struct shell *sh)
     shell_pages_put(sh->pages);
     sh->pages = pages;
     sh->is_clean = true;
-    leave_machine(sh, m);
+    shell_leave_machine(sh, m);
     return 0;
 }
 
@@ -340,7 +340,7 @@ shell_roll_back(struct shell *sh)
     sh->status = s->status;
     sh->has_env = s->has_env;
     sh->res->is_fresh = s->is_fresh;
-    count_machine(sh);
+    shell_count_machine(sh);
     memcpy(t->rlimits, s->rlimits, sizeof t->rlimits);
     for (size_t i = STDIO_FDS; i < t->fds.cap; i++)
         (void)fd_close(t, (int)i);

@@ -109,8 +109,8 @@ pages_page_for(const struct shell_pages *old, size_t *hint, uint32_t index,
  * faster, because most pages are unchanged. Blocks do not cross the end of a
  * memory, whose size is a multiple of 64 KiB. */
 static uint64_t
-pages_unchanged(const struct shell_image *image, const uint8_t *memory,
-                const uint8_t *was, uint64_t at)
+shell_pages_unchanged(const struct shell_image *image, const uint8_t *memory,
+                      const uint8_t *was, uint64_t at)
 {
     if (at >= image->dead_from && at + SHELL_PAGE_BYTES <= image->dead_to)
         return (image->dead_to - at) / SHELL_PAGE_BYTES * SHELL_PAGE_BYTES;
@@ -132,7 +132,7 @@ pages_add_changed(struct shell_pages *p, const struct shell_pages *last,
     for (uint64_t at = first, same; at < p->size; at += same) {
         const uint8_t *was =
             at < image->size ? image->memory + (at - first) : zero;
-        same = pages_unchanged(image, memory, was, at);
+        same = shell_pages_unchanged(image, memory, was, at);
         if (same)
             continue;
         uint32_t index = (uint32_t)(at / SHELL_PAGE_BYTES);

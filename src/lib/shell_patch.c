@@ -32,7 +32,7 @@ enum {
 };
 
 static void
-patch_put_u16(struct buf *b, unsigned n)
+shell_patch_put_u16(struct buf *b, unsigned n)
 {
     uint16_t le = htole16((uint16_t)n);
 
@@ -40,15 +40,17 @@ patch_put_u16(struct buf *b, unsigned n)
 }
 
 static void
-patch_put_words(struct buf *b, const uint8_t *bytes, unsigned first, unsigned n)
+shell_patch_put_words(struct buf *b, const uint8_t *bytes, unsigned first,
+                      unsigned n)
 {
-    patch_put_u16(b, first);
-    patch_put_u16(b, n);
+    shell_patch_put_u16(b, first);
+    shell_patch_put_u16(b, n);
     buf_add(b, bytes + first * WORD, n * WORD);
 }
 
 static bool
-words_are_equal(const uint8_t *a, const uint8_t *b, unsigned word, unsigned n)
+shell_patch_words_are_equal(const uint8_t *a, const uint8_t *b, unsigned word,
+                            unsigned n)
 {
     return !memcmp(a + word * WORD, b + word * WORD, n * WORD);
 }
@@ -56,11 +58,12 @@ words_are_equal(const uint8_t *a, const uint8_t *b, unsigned word, unsigned n)
 /* Returns the next word that differs, or WORDS. Eight words at a time are
  * compared first, because most of a page is unchanged. */
 static unsigned
-words_next_change(const uint8_t *a, const uint8_t *b, unsigned i)
+shell_patch_words_next_change(const uint8_t *a, const uint8_t *b, unsigned i)
 {
-    while (i < WORDS && words_are_equal(a, b, i, i % STEP ? 1 : STEP))
+    while (i < WORDS &&
+           shell_patch_words_are_equal(a, b, i, i % STEP ? 1 : STEP))
         i += i % STEP ? 1 : STEP;
-    while (i < WORDS && words_are_equal(a, b, i, 1))
+    while (i < WORDS && shell_patch_words_are_equal(a, b, i, 1))
         i++;
     return i;
 }
@@ -68,22 +71,23 @@ words_next_change(const uint8_t *a, const uint8_t *b, unsigned i)
 /* Appends the changes of one page. Returns false if they are too long; then b
  * is unchanged. */
 static bool
-patch_put_page(struct buf *b, uint32_t index, const uint8_t *was,
-               const uint8_t *now, size_t max)
+shell_patch_put_page(struct buf *b, uint32_t index, const uint8_t *was,
+                     const uint8_t *now, size_t max)
 {
     const uint32_t le_index = htole32(index);
     size_t start = b->len;
     uint16_t n = 0;
 
     buf_add(b, &le_index, sizeof le_index);
-    patch_put_u16(b, 0); /* the number of sequences, known at the end */
+    shell_patch_put_u16(b, 0); /* the number of sequences, known at the end */
     for (unsigned i = 0, first;
-         (first = words_next_change(was, now, i)) < WORDS &&
+         (first = shell_patch_words_next_change(was, now, i)) < WORDS &&
          b->len - start <= PAGE_PATCH_MAX;
          n++) {
-        for (i = first; i < WORDS && !words_are_equal(was, now, i, 1);)
+        for (i = first;
+             i < WORDS && !shell_patch_words_are_equal(was, now, i, 1);)
             i++;
-        patch_put_words(b, now, first, i - first);
+        shell_patch_put_words(b, now, first, i - first);
     }
     bool is_short =
         !b->error && b->len - start <= PAGE_PATCH_MAX && b->len <= max;
@@ -113,8 +117,8 @@ shell_pages_update(const struct shell_pages_change *c, struct buf *patch,
             !is_kept && at.x && at.y &&
             at.y != shell_pages_find(c->settled, &hint, at.index);
         if (may_be_patched)
-            is_kept = patch_put_page(patch, at.index, at.x->bytes, at.y->bytes,
-                                     c->patch_max);
+            is_kept = shell_patch_put_page(patch, at.index, at.x->bytes,
+                                           at.y->bytes, c->patch_max);
         if (!is_kept)
             r = c->put(c->arg, at.index, at.y ? at.y->bytes : NULL);
         if (r == 0 && at.y)

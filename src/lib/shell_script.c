@@ -61,8 +61,8 @@ shell_script_ask(struct shell *sh, const struct buf *body, OWN char **ret,
 
 /* Asks the shell one line, and returns the reply. */
 static int
-ask_line(struct shell *sh, const char *line, OWN char **ret, size_t *len,
-         struct wsand_error *err)
+shell_script_ask_line(struct shell *sh, const char *line, OWN char **ret,
+                      size_t *len, struct wsand_error *err)
 {
     CLEANUP(buf_fini) struct buf b;
 
@@ -73,7 +73,7 @@ ask_line(struct shell *sh, const char *line, OWN char **ret, size_t *len,
 }
 
 static bool
-is_own(const char *name)
+shell_script_is_own(const char *name)
 {
     char word[32];
 
@@ -85,20 +85,22 @@ is_own(const char *name)
 
 /* Appends all variables but the shell's own, one `declare` each. */
 static int
-take_variables(struct shell *sh, struct buf *to, struct wsand_error *err)
+shell_script_take_variables(struct shell *sh, struct buf *to,
+                            struct wsand_error *err)
 {
     CLEANUP(buf_fini) struct buf b;
     char *names = NULL, *text = NULL, *rest = NULL;
     size_t len = 0;
 
     command_body_init(&b);
-    int r = ask_line(sh, "\\builtin compgen -v", &names, &len, err);
+    int r =
+        shell_script_ask_line(sh, "\\builtin compgen -v", &names, &len, err);
     if (r < 0)
         return r;
     buf_puts(&b, "\\builtin printf '\\0'\n");
     for (char *n = names ? strtok_r(names, "\n", &rest) : NULL; n;
          n = strtok_r(NULL, "\n", &rest))
-        if (!is_own(n))
+        if (!shell_script_is_own(n))
             buf_printf(&b, "\\builtin declare -p %s\n", n);
     r = shell_script_ask(sh, &b, &text, &len, err);
     if (r == 0 && text)
@@ -110,16 +112,18 @@ take_variables(struct shell *sh, struct buf *to, struct wsand_error *err)
 
 /* Variables with attributes but without a value, which compgen omits. */
 static int
-take_unset(struct shell *sh, struct buf *to, struct wsand_error *err)
+shell_script_take_unset(struct shell *sh, struct buf *to,
+                        struct wsand_error *err)
 {
     char *text = NULL, *rest = NULL;
     size_t len = 0;
 
-    int r = ask_line(sh, "\\builtin declare -p", &text, &len, err);
+    int r = shell_script_ask_line(sh, "\\builtin declare -p", &text, &len, err);
     for (char *l = text ? strtok_r(text, "\n", &rest) : NULL; l;
          l = strtok_r(NULL, "\n", &rest)) {
         const char *name = strrchr(l, ' ');
-        if (!strncmp(l, "declare -", 9) && name && !is_own(name + 1))
+        if (!strncmp(l, "declare -", 9) && name &&
+            !shell_script_is_own(name + 1))
             buf_printf(to, "%s\n", l);
     }
     free(text);
@@ -134,7 +138,7 @@ take(struct shell *sh, const char *line, struct buf *to,
     char *text = NULL;
     size_t len = 0;
 
-    int r = ask_line(sh, line, &text, &len, err);
+    int r = shell_script_ask_line(sh, line, &text, &len, err);
     if (r == 0 && text)
         buf_add(to, text, len);
     free(text);
@@ -144,12 +148,13 @@ take(struct shell *sh, const char *line, struct buf *to,
 /* Appends the attributes of functions. For functions without any, `declare -F`
  * prints `declare -f NAME`, which would print the function instead. */
 static int
-take_attributes(struct shell *sh, struct buf *to, struct wsand_error *err)
+shell_script_take_attributes(struct shell *sh, struct buf *to,
+                             struct wsand_error *err)
 {
     char *text = NULL, *rest = NULL;
     size_t len = 0;
 
-    int r = ask_line(sh, "\\builtin declare -F", &text, &len, err);
+    int r = shell_script_ask_line(sh, "\\builtin declare -F", &text, &len, err);
     for (char *l = text ? strtok_r(text, "\n", &rest) : NULL; l;
          l = strtok_r(NULL, "\n", &rest))
         if (strncmp(l, "declare -f ", 11) != 0)
@@ -161,7 +166,8 @@ take_attributes(struct shell *sh, struct buf *to, struct wsand_error *err)
 /* Traps of DEBUG, ERR and RETURN are not visible in functions, so this question
  * stands outside of one. */
 static int
-take_traps(struct shell *sh, struct buf *to, struct wsand_error *err)
+shell_script_take_traps(struct shell *sh, struct buf *to,
+                        struct wsand_error *err)
 {
     const struct buf none = {0};
     char *text = NULL;
@@ -176,7 +182,8 @@ take_traps(struct shell *sh, struct buf *to, struct wsand_error *err)
 }
 
 static int
-take_env(struct wsand_sandbox *sb, struct buf *to, struct wsand_error *err)
+shell_script_take_env(struct wsand_sandbox *sb, struct buf *to,
+                      struct wsand_error *err)
 {
     char **v;
 
@@ -202,13 +209,15 @@ shell_script_is_nowhere(const struct shell *sh)
  * follow later: there is no PATH yet, and OLDPWD, which `cd` sets, is one of
  * them. */
 static int
-take_folder(struct shell *sh, struct buf *to, struct wsand_error *err)
+shell_script_take_folder(struct shell *sh, struct buf *to,
+                         struct wsand_error *err)
 {
     bool is_nowhere = shell_script_is_nowhere(sh);
     char *path = NULL;
     size_t len = 0;
 
-    int r = ask_line(sh, "\\builtin printf %s \"$PWD\"", &path, &len, err);
+    int r = shell_script_ask_line(sh, "\\builtin printf %s \"$PWD\"", &path,
+                                  &len, err);
     if (r == 0 && len) {
         buf_puts(to, is_nowhere ? "/bin/mkdir -- " : "builtin cd -- ");
         command_quote(to, path);
@@ -237,15 +246,15 @@ shell_script_take(struct wsand_sandbox *sb, struct shell_script *s,
         return error_errno(err, -r, "cannot ask the shell");
     s->status = sh->status;
     if (r == 0)
-        r = take_env(sb, &s->env, err);
+        r = shell_script_take_env(sb, &s->env, err);
     if (r == 0)
         r = take(sh, "\\builtin shopt -p", &s->first, err);
     if (r == 0)
-        r = take_folder(sh, &s->first, err);
+        r = shell_script_take_folder(sh, &s->first, err);
     if (r == 0)
-        r = take_variables(sh, &s->first, err);
+        r = shell_script_take_variables(sh, &s->first, err);
     if (r == 0)
-        r = take_unset(sh, &s->first, err);
+        r = shell_script_take_unset(sh, &s->first, err);
     if (r == 0)
         r = take(sh, "\\builtin umask -p", &s->first, err);
     if (r == 0)
@@ -253,9 +262,9 @@ shell_script_take(struct wsand_sandbox *sb, struct shell_script *s,
     if (r == 0)
         r = take(sh, "\\builtin alias -p", &s->first, err);
     if (r == 0)
-        r = take_attributes(sh, &s->last, err);
+        r = shell_script_take_attributes(sh, &s->last, err);
     if (r == 0)
-        r = take_traps(sh, &s->last, err);
+        r = shell_script_take_traps(sh, &s->last, err);
     if (r == 0)
         r = take(sh, "\\builtin set +o", &s->last, err);
     int e = s->env.error ? s->env.error : s->first.error;
@@ -267,7 +276,7 @@ shell_script_take(struct wsand_sandbox *sb, struct shell_script *s,
 
 /* A new shell has variables that the old one may not have had. */
 static int
-put_unsets(struct shell *sh, struct buf *to)
+shell_script_put_unsets(struct shell *sh, struct buf *to)
 {
     CLEANUP(buf_fini) struct buf b;
     char *names = NULL, *rest = NULL;
@@ -278,7 +287,7 @@ put_unsets(struct shell *sh, struct buf *to)
     int r = shell_query(sh, "", &b, &names, &len);
     for (char *n = names ? strtok_r(names, "\n", &rest) : NULL; n;
          n = strtok_r(NULL, "\n", &rest))
-        if (!is_own(n))
+        if (!shell_script_is_own(n))
             buf_printf(to, "builtin unset -v %s\n", n);
     free(names);
     return r;
@@ -287,13 +296,13 @@ put_unsets(struct shell *sh, struct buf *to)
 /* Output of the script is discarded, and single commands may fail: a read-only
  * variable, for example, cannot be set twice. */
 static int
-run_first(struct shell *sh, const struct buf *text)
+shell_script_run_first(struct shell *sh, const struct buf *text)
 {
     CLEANUP(buf_fini) struct buf b;
     struct command_outcome o = {0};
 
     command_body_init(&b);
-    int r = put_unsets(sh, &b);
+    int r = shell_script_put_unsets(sh, &b);
     buf_add(&b, text->p, text->len);
     if (r < 0 || b.error)
         return r < 0 ? r : b.error;
@@ -324,7 +333,7 @@ shell_script_run(struct wsand_sandbox *sb, const struct shell_script *s,
     int r = shell_get(sb, &sh);
     if (r == 0) {
         sh->has_env = true;
-        r = run_first(sh, &s->first);
+        r = shell_script_run_first(sh, &s->first);
     }
     if (r == 0) {
         sh->status = s->status;

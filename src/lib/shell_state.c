@@ -62,7 +62,7 @@ shell_state_fini(struct shell_state *s)
 /* Saved limits are untrusted: they may lower the shell's limits, but never
  * raise them. */
 static void
-set_rlimits(struct task *t, const struct rlimit_k *to)
+shell_state_set_rlimits(struct task *t, const struct rlimit_k *to)
 {
     for (size_t i = 0; i < RLIMIT_COUNT; i++) {
         struct rlimit_k *r = &t->rlimits[i];
@@ -124,7 +124,7 @@ shell_state_thaw(const struct shell_state *s, struct wsand_sandbox *sb,
     struct task *t = sh->res->task;
     resident_set_state(t, &s->state);
     if (s->has_rlimits)
-        set_rlimits(t, s->rlimits);
+        shell_state_set_rlimits(t, s->rlimits);
     r = shell_state_enter(t, s);
     if (r < 0)
         return r;

@@ -12,7 +12,7 @@
 #include <string.h>
 
 static size_t
-size_of(const void *p)
+sized_size_of(const void *p)
 {
     size_t size;
 
@@ -21,7 +21,7 @@ size_of(const void *p)
 }
 
 static bool
-is_zero(const uint8_t *p, size_t len)
+sized_is_zero(const uint8_t *p, size_t len)
 {
     for (size_t i = 0; i < len; i++)
         if (p[i])
@@ -32,10 +32,10 @@ is_zero(const uint8_t *p, size_t len)
 int
 sized_check(const void *p, const char *name, struct wsand_error *err)
 {
-    if (size_of(p) >= sizeof(size_t))
+    if (sized_size_of(p) >= sizeof(size_t))
         return 0;
     return error_set(err, EINVAL, "struct %s: the size %zu is not valid", name,
-                     size_of(p));
+                     sized_size_of(p));
 }
 
 /* Members that this version does not know must be zero, which means "not used"
@@ -44,12 +44,12 @@ int
 sized_take(void *to, size_t size, const void *from, const char *name,
            struct wsand_error *err)
 {
-    size_t given = size_of(from), common = given < size ? given : size;
+    size_t given = sized_size_of(from), common = given < size ? given : size;
 
     int r = sized_check(from, name, err);
     if (r < 0)
         return r;
-    if (!is_zero((const uint8_t *)from + common, given - common))
+    if (!sized_is_zero((const uint8_t *)from + common, given - common))
         return error_set(err, EINVAL,
                          "struct %s: of %zu bytes, only %zu are known", name,
                          given, size);
@@ -64,7 +64,7 @@ sized_take(void *to, size_t size, const void *from, const char *name,
 void
 sized_give(void *to, const void *from, size_t size)
 {
-    size_t given = size_of(to), common = given < size ? given : size;
+    size_t given = sized_size_of(to), common = given < size ? given : size;
 
     memset(to, 0, given);
     memcpy(to, from, common);

@@ -15,8 +15,8 @@ enum { ROOT_INO = 1 };
 
 /* Steps into a folder, which is created if it is missing. */
 static int
-find_or_make_dir(struct tree *t, uint64_t *dir, struct name name, uint32_t uid,
-                 int64_t now_ns)
+skeleton_find_or_make_dir(struct tree *t, uint64_t *dir, struct name name,
+                          uint32_t uid, int64_t now_ns)
 {
     struct attr a = {.mode = S_IFDIR | 0755, .uid = uid, .gid = uid};
     uint64_t up = *dir;
@@ -28,8 +28,8 @@ find_or_make_dir(struct tree *t, uint64_t *dir, struct name name, uint32_t uid,
 /* Returns the folder of the last name of `path`, and that name. Missing folders
  * are created. */
 static int
-parent_of(struct tree *t, const char *path, uint32_t uid, int64_t now_ns,
-          uint64_t *ret_dir, struct name *ret_name)
+skeleton_parent_of(struct tree *t, const char *path, uint32_t uid,
+                   int64_t now_ns, uint64_t *ret_dir, struct name *ret_name)
 {
     uint64_t dir = ROOT_INO;
     int r = 0;
@@ -45,7 +45,7 @@ parent_of(struct tree *t, const char *path, uint32_t uid, int64_t now_ns,
             *ret_name = n;
             return r;
         }
-        r = find_or_make_dir(t, &dir, n, uid, now_ns);
+        r = skeleton_find_or_make_dir(t, &dir, n, uid, now_ns);
         if (r < 0)
             return r;
     }
@@ -60,7 +60,7 @@ put_dir(struct tree *t, const char *path, uint32_t mode, uint32_t uid,
     struct name n;
     uint64_t dir, ino;
 
-    int r = parent_of(t, path, 0, now_ns, &dir, &n);
+    int r = skeleton_parent_of(t, path, 0, now_ns, &dir, &n);
     return r < 0 ? r : tree_create(t, dir, n, &a, now_ns, &ino);
 }
 
@@ -72,7 +72,7 @@ skeleton_put_file(struct tree *t, const char *path, const void *data,
     struct name n;
     uint64_t dir, ino;
 
-    int r = parent_of(t, path, a->uid, now_ns, &dir, &n);
+    int r = skeleton_parent_of(t, path, a->uid, now_ns, &dir, &n);
     if (r == 0)
         r = tree_create(t, dir, n, a, now_ns, &ino);
     for (size_t done = 0; r == 0 && done < len;) {
@@ -109,7 +109,7 @@ skeleton_link(struct tree *t, const char *path, uint64_t ino, int64_t now_ns)
     struct name n;
     uint64_t dir;
 
-    int r = parent_of(t, path, 0, now_ns, &dir, &n);
+    int r = skeleton_parent_of(t, path, 0, now_ns, &dir, &n);
     return r < 0 ? r : tree_link(t, dir, n, ino, now_ns);
 }
 

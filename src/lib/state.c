@@ -36,7 +36,7 @@ DEFINE_CLEANUP(struct snapshot *, snapshot_free)
  * change files that are being sent, or send changes of its own, so it has to
  * wait; the poke makes up for kicks in the meantime. */
 static int
-take_script(struct wsand_sandbox *sb, struct shell_script *s)
+state_take_script(struct wsand_sandbox *sb, struct shell_script *s)
 {
     struct kernel *k = sb->kernel;
     void (*on_kick)(void *arg) = STEAL(k->on_kick);
@@ -51,14 +51,15 @@ take_script(struct wsand_sandbox *sb, struct shell_script *s)
  * state. A state without it is complete for this version, so failures are
  * ignored. */
 static int
-send_script(struct wsand_sandbox *sb, const struct record_sink *to, bool *ret)
+state_send_script(struct wsand_sandbox *sb, const struct record_sink *to,
+                  bool *ret)
 {
     CLEANUP(shell_script_fini) struct shell_script s;
     CLEANUP(buf_fini) struct buf text;
 
     shell_script_init(&s);
     buf_init(&text, RECORD_VALUE_MAX);
-    int r = take_script(sb, &s);
+    int r = state_take_script(sb, &s);
     if (r == 0)
         export_put_manifest(&text, &s);
     *ret = r == 0 && !text.error;
@@ -68,8 +69,9 @@ send_script(struct wsand_sandbox *sb, const struct record_sink *to, bool *ret)
 /* A recorded script is removed when the shell has changed since: an outdated
  * script would restore a wrong state. */
 static int
-send_changes(struct wsand_sandbox *sb, struct snapshot *now, bool with_script,
-             const struct record_sink *to, bool *ret_script)
+state_send_changes(struct wsand_sandbox *sb, struct snapshot *now,
+                   bool with_script, const struct record_sink *to,
+                   bool *ret_script)
 {
     const struct snapshot *last = sb->recorded;
     bool is_new = with_script && now->has_shell;
@@ -77,7 +79,7 @@ send_changes(struct wsand_sandbox *sb, struct snapshot *now, bool with_script,
 
     *ret_script = sb->has_script && state_is_same_shell(last, now);
     if (is_new && !*ret_script)
-        r = send_script(sb, to, ret_script);
+        r = state_send_script(sb, to, ret_script);
     if (r == 0 && sb->has_script && !*ret_script)
         r = state_send_fact(to, FACT_script, NULL, 0);
     return r == 0 ? state_send(sb, last, now, to) : r;
@@ -86,7 +88,7 @@ send_changes(struct wsand_sandbox *sb, struct snapshot *now, bool with_script,
 /* Makes s the last reported state. Memory that only the old one uses is freed
  * in steps, because it may be large. */
 static void
-set_recorded(struct wsand_sandbox *sb, OWN struct snapshot *s)
+state_set_recorded(struct wsand_sandbox *sb, OWN struct snapshot *s)
 {
     struct snapshot *old = sb->recorded;
 
@@ -114,10 +116,10 @@ wsand_state_changes(struct wsand_sandbox *sb, const struct wsand_sink *to,
         return r;
     r = snapshot_new(sb, &now);
     if (r == 0)
-        r = send_changes(sb, now, with_script, &sink, &has_script);
+        r = state_send_changes(sb, now, with_script, &sink, &has_script);
     if (r != 0)
         return r < 0 ? error_errno(err, -r, "cannot save the state") : r;
-    set_recorded(sb, STEAL(now));
+    state_set_recorded(sb, STEAL(now));
     sb->has_script = has_script;
     return 0;
 }
@@ -127,8 +129,8 @@ wsand_state_changes(struct wsand_sandbox *sb, const struct wsand_sink *to,
 /* Restores the shell by its script, because its pages belong to another build
  * of bash. As for imports, this happens in a draft. */
 static int
-apply_script(struct wsand_state *st, const struct snapshot *s,
-             struct wsand_sandbox *sb, struct wsand_error *err)
+state_apply_script(struct wsand_state *st, const struct snapshot *s,
+                   struct wsand_sandbox *sb, struct wsand_error *err)
 {
     CLEANUP(shell_script_fini) struct shell_script script;
     const char *text = state_script(st);
@@ -167,11 +169,11 @@ wsand_state_apply(struct wsand_state *st, struct wsand_error *err)
     int r = state_end(st, &s, err);
     if (r != 0)
         return r;
-    r = s->has_other_module ? apply_script(st, s, sb, err)
+    r = s->has_other_module ? state_apply_script(st, s, sb, err)
                             : snapshot_restore(sb, s, err);
     if (r < 0)
         return r;
-    set_recorded(sb, STEAL(s));
+    state_set_recorded(sb, STEAL(s));
     sb->has_script = state_script(st);
     return 0;
 }
@@ -186,7 +188,7 @@ struct saved_head {
 };
 
 static void
-hash_of(const void *p, size_t len, uint8_t ret[32])
+state_hash_of(const void *p, size_t len, uint8_t ret[32])
 {
     struct blake2b b;
 
@@ -196,8 +198,8 @@ hash_of(const void *p, size_t len, uint8_t ret[32])
 }
 
 static int
-add_record(void *arg, const void *key, size_t key_len, const void *value,
-           size_t len)
+state_add_record(void *arg, const void *key, size_t key_len, const void *value,
+                 size_t len)
 {
     const struct record_head h = {RECORD_PUT, (uint16_t)key_len, (uint32_t)len};
     uint8_t head[RECORD_HEAD_BYTES];
@@ -219,7 +221,7 @@ wsand_snapshot_save(struct wsand_sandbox *sb, uint64_t id, void **ret_data,
     SANDBOX_LEASE(sb, err);
     CLEANUP(buf_fini) struct buf b;
     struct saved_head head = {.magic = SAVED_MAGIC};
-    const struct record_sink to = {add_record, &b};
+    const struct record_sink to = {state_add_record, &b};
     struct snapshot *s;
 
     buf_init(&b, SIZE_MAX);
@@ -230,7 +232,7 @@ wsand_snapshot_save(struct wsand_sandbox *sb, uint64_t id, void **ret_data,
     r = state_send(sb, NULL, s, &to);
     if (r < 0)
         return error_errno(err, -r, "cannot save the snapshot");
-    hash_of(b.p + sizeof head, b.len - sizeof head, head.body);
+    state_hash_of(b.p + sizeof head, b.len - sizeof head, head.body);
     memcpy(b.p, &head, sizeof head);
     *ret_len = b.len;
     *ret_data = buf_steal(&b);
@@ -246,8 +248,8 @@ state_damaged(struct wsand_error *err)
 /* Passes each record on. All lengths are checked against the end of the
  * bytes. */
 static int
-put_records(struct wsand_state *st, const uint8_t *p, size_t len,
-            struct wsand_error *err)
+state_put_records(struct wsand_state *st, const uint8_t *p, size_t len,
+                  struct wsand_error *err)
 {
     const uint8_t *end = p + len;
     struct record_head h;
@@ -267,7 +269,7 @@ put_records(struct wsand_state *st, const uint8_t *p, size_t len,
 }
 
 static int
-check_head(const uint8_t *data, size_t len, struct wsand_error *err)
+state_check_head(const uint8_t *data, size_t len, struct wsand_error *err)
 {
     struct saved_head head;
     uint8_t hash[32];
@@ -275,7 +277,7 @@ check_head(const uint8_t *data, size_t len, struct wsand_error *err)
     if (len < sizeof head)
         return state_damaged(err);
     memcpy(&head, data, sizeof head);
-    hash_of(data + sizeof head, len - sizeof head, hash);
+    state_hash_of(data + sizeof head, len - sizeof head, hash);
     bool is_well = !memcmp(head.magic, SAVED_MAGIC, sizeof head.magic) &&
                    !memcmp(hash, head.body, sizeof hash);
     return is_well ? 0 : state_damaged(err);
@@ -294,11 +296,12 @@ wsand_snapshot_load(struct wsand_sandbox *sb, const void *data, size_t len,
 
     int r = snapshot_check_limit(sb, err);
     if (r == 0)
-        r = check_head(data, len, err);
+        r = state_check_head(data, len, err);
     if (r == 0)
         r = wsand_state_begin(sb, &st, err);
     if (r == 0)
-        r = put_records(st, (const uint8_t *)data + head, len - head, err);
+        r = state_put_records(st, (const uint8_t *)data + head, len - head,
+                              err);
     if (r == 0)
         r = state_end(st, &s, err);
     if (r == 0 && s->has_other_module)

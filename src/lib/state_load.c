@@ -52,7 +52,7 @@ struct wsand_state {
 /* --- creating and freeing */
 
 static int
-no_memory(struct wsand_error *err)
+state_load_no_memory(struct wsand_error *err)
 {
     return error_set(err, ENOMEM, "out of memory");
 }
@@ -60,7 +60,7 @@ no_memory(struct wsand_error *err)
 /* Begins the draft of one mount. Its quota is set at the end, when all mounts
  * are known. */
 static int
-add_tree(struct wsand_state *st, size_t mount)
+state_load_add_tree(struct wsand_state *st, size_t mount)
 {
     const struct quota none = {0};
     struct mount_draft *t = &st->trees[st->n_trees];
@@ -80,7 +80,7 @@ add_tree(struct wsand_state *st, size_t mount)
 
 /* Begins an empty state with one draft for each mount that is part of it. */
 static int
-fill(struct wsand_state *st)
+state_load_fill(struct wsand_state *st)
 {
     const struct quota all = {UINT64_MAX, UINT64_MAX};
     size_t n = 0;
@@ -94,7 +94,7 @@ fill(struct wsand_state *st)
     list_init(&st->s->link);
     int r = tree_init(&st->empty, &all, 0);
     for (size_t i = 0; r == 0 && i < n; i++)
-        r = add_tree(st, i);
+        r = state_load_add_tree(st, i);
     return r;
 }
 
@@ -106,12 +106,12 @@ wsand_state_begin(struct wsand_sandbox *sb, struct wsand_state **ret,
     struct wsand_state *st = calloc(1, sizeof *st);
 
     if (!st)
-        return no_memory(err);
+        return state_load_no_memory(err);
     st->sb = sb;
     buf_init(&st->patch, RECORD_PATCH_MAX);
-    if (fill(st) < 0) {
+    if (state_load_fill(st) < 0) {
         wsand_state_free(st);
-        return no_memory(err);
+        return state_load_no_memory(err);
     }
     *ret = st;
     return 0;
@@ -149,7 +149,7 @@ state_script(const struct wsand_state *st)
 /* The size of the memory is limited here, before anything is allocated for
  * it. */
 static int
-put_shell(struct wsand_state *st, const void *value, size_t len)
+state_load_put_shell(struct wsand_state *st, const void *value, size_t len)
 {
     struct shell_state *s = &st->s->shell;
     struct record_shell r;
@@ -167,7 +167,7 @@ put_shell(struct wsand_state *st, const void *value, size_t len)
 
 /* Limits the state of the task to values that system calls could have set. */
 static void
-bound_task(struct resident_state *s)
+state_load_bound_task(struct resident_state *s)
 {
     const uint64_t never = SIG_BIT(SIGKILL) | SIG_BIT(SIGSTOP);
 
@@ -186,15 +186,15 @@ state_load_put_task(struct wsand_state *st, const void *value, size_t len)
     if (len != sizeof *task)
         return 0;
     memcpy(task, value, len);
-    bound_task(task);
+    state_load_bound_task(task);
     st->has_task = true;
     return 0;
 }
 
 /* record_check has verified the lengths of facts with a fixed size. */
 static int
-put_fact(struct wsand_state *st, const struct record_key *k, const void *value,
-         size_t len)
+state_load_put_fact(struct wsand_state *st, const struct record_key *k,
+                    const void *value, size_t len)
 {
     static const uint8_t version[] = {0, 0, 0, RECORD_VERSION};
 
@@ -211,7 +211,7 @@ put_fact(struct wsand_state *st, const struct record_key *k, const void *value,
         st->has_module = true;
         return 0;
     case FACT_shell:
-        return put_shell(st, value, len);
+        return state_load_put_shell(st, value, len);
     case FACT_task:
         return state_load_put_task(st, value, len);
     case FACT_rlimits:
@@ -269,8 +269,8 @@ state_load_put_command(struct wsand_state *st, const struct record_key *k,
 }
 
 static int
-put_page(struct wsand_state *st, const struct record_key *k, const void *value,
-         size_t len)
+state_load_put_page(struct wsand_state *st, const struct record_key *k,
+                    const void *value, size_t len)
 {
     struct shell_pages *pages = st->s->shell.pages;
 
@@ -279,8 +279,8 @@ put_page(struct wsand_state *st, const struct record_key *k, const void *value,
 }
 
 static int
-put_tree(struct wsand_state *st, const struct record_key *k, const void *value,
-         size_t len)
+state_load_put_tree(struct wsand_state *st, const struct record_key *k,
+                    const void *value, size_t len)
 {
     for (size_t i = 0; i < st->n_trees; i++)
         if (st->trees[i].mount == k->mount)
@@ -291,8 +291,8 @@ put_tree(struct wsand_state *st, const struct record_key *k, const void *value,
 /* Places are for the store, which does not know the image. Here, the image
  * itself is available. */
 static int
-put_place(struct wsand_state *st, const struct record_key *k, const void *value,
-          size_t len)
+state_load_put_place(struct wsand_state *st, const struct record_key *k,
+                     const void *value, size_t len)
 {
     (void)st, (void)k, (void)value, (void)len;
     return 0;
@@ -302,15 +302,15 @@ typedef int putter(struct wsand_state *st, const struct record_key *k,
                    const void *value, size_t len);
 
 static putter *const putters[] = {
-    [RECORD_FACT] = put_fact,
+    [RECORD_FACT] = state_load_put_fact,
     [RECORD_FILE] = state_load_put_file,
     [RECORD_COMMAND] = state_load_put_command,
-    [RECORD_INODE] = put_tree,
-    [RECORD_NAME] = put_tree,
-    [RECORD_PAGE] = put_page,
-    [RECORD_ATTRS] = put_tree,
-    [RECORD_PLACE] = put_place,
-    [RECORD_BLOCK] = put_tree,
+    [RECORD_INODE] = state_load_put_tree,
+    [RECORD_NAME] = state_load_put_tree,
+    [RECORD_PAGE] = state_load_put_page,
+    [RECORD_ATTRS] = state_load_put_tree,
+    [RECORD_PLACE] = state_load_put_place,
+    [RECORD_BLOCK] = state_load_put_tree,
 };
 
 /* --- checks of the whole */
@@ -325,7 +325,7 @@ state_load_damaged(struct wsand_error *err, const char *what)
  * depends on them. A state with another build of the shell is loaded without
  * its shell. */
 static int
-check_facts(struct wsand_state *st, struct wsand_error *err)
+state_load_check_facts(struct wsand_state *st, struct wsand_error *err)
 {
     uint8_t hash[32];
 
@@ -349,12 +349,13 @@ check_facts(struct wsand_state *st, struct wsand_error *err)
 }
 
 static int
-record_error(struct wsand_error *err, const struct record_key *k, int r)
+state_load_record_error(struct wsand_error *err, const struct record_key *k,
+                        int r)
 {
     char what[64];
 
     if (r == -ENOMEM)
-        return no_memory(err);
+        return state_load_no_memory(err);
     (void)snprintf(what, sizeof what, "record %c %llu %llu", (char)k->type,
                    (unsigned long long)k->inode, (unsigned long long)k->index);
     return state_load_damaged(err, what);
@@ -374,18 +375,18 @@ wsand_state_put(struct wsand_state *st, const void *key, size_t key_len,
     if (k.type < st->type)
         return state_load_damaged(err, "records out of order");
     bool is_past_facts = k.type > RECORD_FACT && st->type <= RECORD_FACT;
-    int r = is_past_facts ? check_facts(st, err) : 0;
+    int r = is_past_facts ? state_load_check_facts(st, err) : 0;
     if (r < 0)
         return r;
     st->type = k.type;
     r = putters[k.type](st, &k, value, len);
-    return r < 0 ? record_error(err, &k, r) : 0;
+    return r < 0 ? state_load_record_error(err, &k, r) : 0;
 }
 
 /* All mounts share one quota, so each tree gets what the ones before it have
  * left. */
 static int
-end_trees(struct wsand_state *st, struct wsand_error *err)
+state_load_end_trees(struct wsand_state *st, struct wsand_error *err)
 {
     const struct kernel *kernel = st->sb->kernel;
     const uint64_t *max = kernel->limits.max;
@@ -427,7 +428,7 @@ state_load_take_trees(struct wsand_state *st)
 
 /* Applies the patch. The recorded pages stay the base of the next patch. */
 static int
-end_pages(struct wsand_state *st, struct wsand_error *err)
+state_load_end_pages(struct wsand_state *st, struct wsand_error *err)
 {
     struct snapshot *s = st->s;
 
@@ -438,7 +439,7 @@ end_pages(struct wsand_state *st, struct wsand_error *err)
     struct shell_pages *pages = NULL;
     int r = shell_pages_patch(s->base, st->patch.p, st->patch.len, &pages);
     if (r != 0)
-        return r == -ENOMEM ? no_memory(err)
+        return r == -ENOMEM ? state_load_no_memory(err)
                             : state_load_damaged(err, "the patch");
     shell_pages_put(s->shell.pages);
     s->shell.pages = pages;
@@ -476,8 +477,8 @@ state_load_getattr(const struct wsand_sandbox *sb, const struct snapshot *s,
 /* True if the user could open the file in this way. Otherwise a forged record
  * would give the guest a descriptor that it could not have opened. */
 static bool
-may_open(const struct wsand_sandbox *sb, const struct open_file *o,
-         const struct attr *a)
+state_load_may_open(const struct wsand_sandbox *sb, const struct open_file *o,
+                    const struct attr *a)
 {
     static const int want[] = {R_OK, W_OK, R_OK | W_OK, R_OK | W_OK};
     int wanted = want[o->flags & O_ACCMODE];
@@ -503,7 +504,7 @@ state_load_how(const struct wsand_sandbox *sb, const struct snapshot *s,
     if (state_load_getattr(sb, s, &o->at, &a) < 0)
         return !m || tmpfs_is(m->fs) ? OPEN_NULL : OPEN_CLOSED;
     enum open_how how = shell_files_how(&a);
-    if (how != OPEN_AGAIN || may_open(sb, o, &a))
+    if (how != OPEN_AGAIN || state_load_may_open(sb, o, &a))
         return how;
     return S_ISREG(a.mode) ? OPEN_NULL : OPEN_CLOSED;
 }
@@ -511,7 +512,7 @@ state_load_how(const struct wsand_sandbox *sb, const struct snapshot *s,
 /* Invalid places are replaced: the folder by one that was removed, files as
  * state_load_how says. */
 static void
-end_shell(const struct wsand_sandbox *sb, struct snapshot *s)
+state_load_end_shell(const struct wsand_sandbox *sb, struct snapshot *s)
 {
     struct attr cwd;
 
@@ -532,17 +533,17 @@ int
 state_end(struct wsand_state *st, OWN struct snapshot **ret,
           struct wsand_error *err)
 {
-    int r = st->type <= RECORD_FACT ? check_facts(st, err) : 0;
+    int r = st->type <= RECORD_FACT ? state_load_check_facts(st, err) : 0;
     if (r == 0)
-        r = end_trees(st, err);
+        r = state_load_end_trees(st, err);
     if (r == 0)
-        r = end_pages(st, err);
+        r = state_load_end_pages(st, err);
     if (r < 0)
         return r;
     if (state_load_take_trees(st) < 0)
-        return no_memory(err);
+        return state_load_no_memory(err);
     if (st->s->has_shell)
-        end_shell(st->sb, st->s);
+        state_load_end_shell(st->sb, st->s);
     *ret = STEAL(st->s);
     return 0;
 }

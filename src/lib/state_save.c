@@ -40,7 +40,7 @@ state_image_hash(struct wsand_runtime *rt, uint8_t ret[32])
 /* Hashes the program of the shell. The hash also covers the layout of the
  * task's state, which is saved as it is. */
 static void
-hash_module(struct wsand_runtime *rt, uint8_t ret[32])
+state_save_hash_module(struct wsand_runtime *rt, uint8_t ret[32])
 {
     const uint32_t layout[] = {RECORD_VERSION, sizeof(struct resident_state)};
     const struct tree *t = image_tree(rt->image);
@@ -62,7 +62,7 @@ state_module_hash(struct wsand_runtime *rt, uint8_t ret[32])
 {
     pthread_mutex_lock(&rt->shell.lock);
     if (rt->image && !rt->shell.has_hash)
-        hash_module(rt, rt->shell.hash);
+        state_save_hash_module(rt, rt->shell.hash);
     rt->shell.has_hash = true;
     memcpy(ret, rt->shell.hash, sizeof rt->shell.hash);
     pthread_mutex_unlock(&rt->shell.lock);
@@ -94,9 +94,9 @@ state_send_fact(const struct record_sink *to, enum record_fact fact,
 }
 
 static int
-send_hash(struct wsand_sandbox *sb, const struct record_sink *to,
-          enum record_fact fact,
-          void (*hash)(struct wsand_runtime *, uint8_t *))
+state_save_send_hash(struct wsand_sandbox *sb, const struct record_sink *to,
+                     enum record_fact fact,
+                     void (*hash)(struct wsand_runtime *, uint8_t *))
 {
     uint8_t value[32];
 
@@ -105,7 +105,7 @@ send_hash(struct wsand_sandbox *sb, const struct record_sink *to,
 }
 
 static int
-send_version(const struct record_sink *to)
+state_save_send_version(const struct record_sink *to)
 {
     const uint8_t value[4] = {0, 0, 0, RECORD_VERSION};
 
@@ -114,7 +114,7 @@ send_version(const struct record_sink *to)
 
 /* Writes the fact about the shell. Returns its length, or 0 without a shell. */
 static size_t
-shell_fact(const struct snapshot *s, uint8_t buf[RECORD_FIXED_MAX])
+state_save_shell_fact(const struct snapshot *s, uint8_t buf[RECORD_FIXED_MAX])
 {
     if (!s || !s->has_shell)
         return 0;
@@ -130,23 +130,23 @@ shell_fact(const struct snapshot *s, uint8_t buf[RECORD_FIXED_MAX])
 
 /* Compares the recorded forms, so that padding of structures does not count. */
 static bool
-is_same_fact(const struct snapshot *a, const struct snapshot *b)
+state_save_is_same_fact(const struct snapshot *a, const struct snapshot *b)
 {
     uint8_t x[RECORD_FIXED_MAX], y[RECORD_FIXED_MAX];
-    size_t n = shell_fact(a, x);
+    size_t n = state_save_shell_fact(a, x);
 
-    return n == shell_fact(b, y) && !memcmp(x, y, n);
+    return n == state_save_shell_fact(b, y) && !memcmp(x, y, n);
 }
 
 static bool
-is_same_task(const struct snapshot *a, const struct snapshot *b)
+state_save_is_same_task(const struct snapshot *a, const struct snapshot *b)
 {
     return a && a->has_shell == b->has_shell &&
            !memcmp(&a->shell.state, &b->shell.state, sizeof a->shell.state);
 }
 
 static bool
-is_same_rlimits(const struct snapshot *a, const struct snapshot *b)
+state_save_is_same_rlimits(const struct snapshot *a, const struct snapshot *b)
 {
     return a && a->has_shell == b->has_shell &&
            !memcmp(a->shell.rlimits, b->shell.rlimits, sizeof a->shell.rlimits);
@@ -155,16 +155,16 @@ is_same_rlimits(const struct snapshot *a, const struct snapshot *b)
 bool
 state_is_same_shell(const struct snapshot *a, const struct snapshot *b)
 {
-    return a->has_shell == b->has_shell && is_same_fact(a, b) &&
-           is_same_task(a, b) && is_same_rlimits(a, b) &&
+    return a->has_shell == b->has_shell && state_save_is_same_fact(a, b) &&
+           state_save_is_same_task(a, b) && state_save_is_same_rlimits(a, b) &&
            a->shell.pages == b->shell.pages;
 }
 
 /* Sends a fact about the shell's task; without a shell, the fact is removed. */
 static int
-send_part(const struct snapshot *last, const struct snapshot *now,
-          const struct record_sink *to, enum record_fact fact, const void *p,
-          size_t len)
+state_save_send_part(const struct snapshot *last, const struct snapshot *now,
+                     const struct record_sink *to, enum record_fact fact,
+                     const void *p, size_t len)
 {
     if (now->has_shell)
         return state_send_fact(to, fact, p, len);
@@ -172,29 +172,30 @@ send_part(const struct snapshot *last, const struct snapshot *now,
 }
 
 static int
-send_shell(const struct snapshot *last, const struct snapshot *now,
-           const struct record_sink *to)
+state_save_send_shell(const struct snapshot *last, const struct snapshot *now,
+                      const struct record_sink *to)
 {
     const struct shell_state *s = &now->shell;
     uint8_t value[RECORD_FIXED_MAX];
     int r = 0;
 
-    if (!is_same_fact(last, now)) {
-        size_t n = shell_fact(now, value);
+    if (!state_save_is_same_fact(last, now)) {
+        size_t n = state_save_shell_fact(now, value);
         r = state_send_fact(to, FACT_shell, n ? value : NULL, n);
     }
-    if (r == 0 && !is_same_task(last, now))
-        r = send_part(last, now, to, FACT_task, &s->state, sizeof s->state);
-    if (r == 0 && !is_same_rlimits(last, now))
-        r = send_part(last, now, to, FACT_rlimits, s->rlimits,
-                      sizeof s->rlimits);
+    if (r == 0 && !state_save_is_same_task(last, now))
+        r = state_save_send_part(last, now, to, FACT_task, &s->state,
+                                 sizeof s->state);
+    if (r == 0 && !state_save_is_same_rlimits(last, now))
+        r = state_save_send_part(last, now, to, FACT_rlimits, s->rlimits,
+                                 sizeof s->rlimits);
     return r;
 }
 
 /* Without lost processes the value is NULL, which removes the fact. */
 static int
-send_gone(const struct snapshot *last, const struct snapshot *now,
-          const struct record_sink *to)
+state_save_send_gone(const struct snapshot *last, const struct snapshot *now,
+                     const struct record_sink *to)
 {
     static const struct gone none;
     const struct gone *was = last ? &last->gone : &none, *is = &now->gone;
@@ -207,21 +208,22 @@ send_gone(const struct snapshot *last, const struct snapshot *now,
 /* Image and version are recorded once. The module is recorded with the first
  * shell. */
 static int
-send_facts(struct wsand_sandbox *sb, const struct snapshot *last,
-           const struct snapshot *now, const struct record_sink *to)
+state_save_send_facts(struct wsand_sandbox *sb, const struct snapshot *last,
+                      const struct snapshot *now, const struct record_sink *to)
 {
     bool has_module = last && last->has_shell && !last->has_other_module;
-    int r = last ? 0 : send_hash(sb, to, FACT_image, state_image_hash);
+    int r =
+        last ? 0 : state_save_send_hash(sb, to, FACT_image, state_image_hash);
 
     if (r == 0 && now->has_shell && !has_module)
-        r = send_hash(sb, to, FACT_module, state_module_hash);
+        r = state_save_send_hash(sb, to, FACT_module, state_module_hash);
     else if (r == 0 && !now->has_shell && last && last->has_shell)
         r = state_send_fact(to, FACT_module, NULL, 0);
     if (r == 0)
-        r = send_shell(last, now, to);
+        r = state_save_send_shell(last, now, to);
     if (r == 0)
-        r = send_gone(last, now, to);
-    return r == 0 && !last ? send_version(to) : r;
+        r = state_save_send_gone(last, now, to);
+    return r == 0 && !last ? state_save_send_version(to) : r;
 }
 
 /* --- open files */
@@ -243,8 +245,8 @@ file_value(const struct open_file *o, uint8_t buf[RECORD_FIXED_MAX])
 /* Sends an open file that is new, changed or closed; was and now may be
  * NULL. */
 static int
-send_file(int fd, const struct open_file *was, const struct open_file *now,
-          const struct record_sink *to)
+state_save_send_file(int fd, const struct open_file *was,
+                     const struct open_file *now, const struct record_sink *to)
 {
     const struct record_key k = {.type = RECORD_FILE, .index = (uint64_t)fd};
     uint8_t a[RECORD_FIXED_MAX], b[RECORD_FIXED_MAX];
@@ -259,8 +261,8 @@ send_file(int fd, const struct open_file *was, const struct open_file *now,
 
 /* A merge of two lists in the order of descriptors. */
 static int
-send_files(const struct snapshot *last, const struct snapshot *now,
-           const struct record_sink *to)
+state_save_send_files(const struct snapshot *last, const struct snapshot *now,
+                      const struct record_sink *to)
 {
     static const struct shell_state none;
     const struct shell_state *a = last ? &last->shell : &none, *b = &now->shell;
@@ -270,8 +272,9 @@ send_files(const struct snapshot *last, const struct snapshot *now,
     while (r == 0 && (i < a->n_files || j < b->n_files)) {
         int was = i < a->n_files ? a->files[i].fd : INT_MAX;
         int is = j < b->n_files ? b->files[j].fd : INT_MAX;
-        r = send_file(was < is ? was : is, was <= is ? &a->files[i++] : NULL,
-                      is <= was ? &b->files[j++] : NULL, to);
+        r = state_save_send_file(was < is ? was : is,
+                                 was <= is ? &a->files[i++] : NULL,
+                                 is <= was ? &b->files[j++] : NULL, to);
     }
     return r;
 }
@@ -285,7 +288,8 @@ struct sending {
 };
 
 static void
-send_command(void *arg, uint64_t number, struct shared *was, struct shared *now)
+state_save_send_command(void *arg, uint64_t number, struct shared *was,
+                        struct shared *now)
 {
     const struct record_key k = {.type = RECORD_COMMAND, .index = number};
     const char *text = now ? history_text(now) : NULL;
@@ -297,18 +301,19 @@ send_command(void *arg, uint64_t number, struct shared *was, struct shared *now)
 }
 
 static int
-send_history(const struct snapshot *last, const struct snapshot *now,
-             const struct record_sink *to)
+state_save_send_history(const struct snapshot *last, const struct snapshot *now,
+                        const struct record_sink *to)
 {
     struct sending s = {.to = to};
 
-    history_diff(last ? last->history : NULL, now->history, send_command, &s);
+    history_diff(last ? last->history : NULL, now->history,
+                 state_save_send_command, &s);
     return s.error;
 }
 
 /* Zeros at the end of a page are omitted; loading adds them again. */
 static int
-send_page(void *arg, uint32_t index, const uint8_t *bytes)
+state_save_send_page(void *arg, uint32_t index, const uint8_t *bytes)
 {
     const struct record_key k = {.type = RECORD_PAGE, .index = index};
     const struct sending *s = arg;
@@ -326,7 +331,7 @@ send_page(void *arg, uint32_t index, const uint8_t *bytes)
 /* Pads the patch with zeros, so that its size seldom changes. The store then
  * overwrites it in place. */
 static void
-pad(struct buf *patch, size_t min)
+state_save_pad(struct buf *patch, size_t min)
 {
     enum { STEP = 1024 };
     static const uint8_t zero[RECORD_PATCH_MAX];
@@ -341,8 +346,8 @@ pad(struct buf *patch, size_t min)
 /* Pages change a few words at a time, which the patch records. When the patch
  * is full, pages that have stopped changing are recorded again. */
 static int
-send_pages(const struct snapshot *last, struct snapshot *now,
-           const struct record_sink *to)
+state_save_send_pages(const struct snapshot *last, struct snapshot *now,
+                      const struct record_sink *to)
 {
     const struct shell_pages *was = last ? last->shell.pages : NULL;
     struct sending s = {.to = to};
@@ -361,11 +366,11 @@ send_pages(const struct snapshot *last, struct snapshot *now,
         .settled = is_full ? was : NULL,
         .now = now->shell.pages,
         .patch_max = RECORD_PATCH_MAX,
-        .put = send_page,
+        .put = state_save_send_page,
         .arg = &s,
     };
     int r = shell_pages_update(&change, &patch, &base);
-    pad(&patch, last && !is_full ? last->patch_bytes : 0);
+    state_save_pad(&patch, last && !is_full ? last->patch_bytes : 0);
     if (r == 0 && (patch.len || (last && last->patch_bytes)))
         r = state_send_fact(to, FACT_patch, patch.len ? patch.p : NULL,
                             patch.len);
@@ -380,9 +385,9 @@ send_pages(const struct snapshot *last, struct snapshot *now,
 /* Without a last state, files are compared with the base, so only differences
  * from the root image are recorded. */
 static int
-send_trees(struct wsand_sandbox *sb, const struct snapshot *last,
-           const struct snapshot *now, enum record_type type,
-           const struct tree *empty, const struct record_sink *to)
+state_save_send_trees(struct wsand_sandbox *sb, const struct snapshot *last,
+                      const struct snapshot *now, enum record_type type,
+                      const struct tree *empty, const struct record_sink *to)
 {
     int r = 0;
 
@@ -408,20 +413,22 @@ state_send(struct wsand_sandbox *sb, const struct snapshot *last,
 
     int r = tree_init(&empty, &all, 0);
     if (r == 0)
-        r = send_facts(sb, last, now, to);
+        r = state_save_send_facts(sb, last, now, to);
     if (r == 0)
-        r = send_files(last, now, to);
+        r = state_save_send_files(last, now, to);
     if (r == 0)
-        r = send_history(last, now, to);
+        r = state_save_send_history(last, now, to);
     if (r == 0)
-        r = send_trees(sb, last, now, RECORD_INODE, &empty, to);
+        r = state_save_send_trees(sb, last, now, RECORD_INODE, &empty, to);
     if (r == 0)
-        r = send_trees(sb, last, now, RECORD_NAME, &empty, to);
+        r = state_save_send_trees(sb, last, now, RECORD_NAME, &empty, to);
     if (r == 0)
-        r = send_pages(last, now, to);
+        r = state_save_send_pages(last, now, to);
     if (r == 0)
-        r = send_trees(sb, last, now, RECORD_ATTRS, &empty, to);
+        r = state_save_send_trees(sb, last, now, RECORD_ATTRS, &empty, to);
     if (r == 0)
-        r = send_trees(sb, last, now, RECORD_PLACE, &empty, to);
-    return r == 0 ? send_trees(sb, last, now, RECORD_BLOCK, &empty, to) : r;
+        r = state_save_send_trees(sb, last, now, RECORD_PLACE, &empty, to);
+    return r == 0
+               ? state_save_send_trees(sb, last, now, RECORD_BLOCK, &empty, to)
+               : r;
 }

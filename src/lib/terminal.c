@@ -63,7 +63,7 @@ terminal_add_waiter(struct poll_table *pt, struct waitq *q)
 }
 
 static void
-forget_waiters(struct terminal *term)
+terminal_forget_waiters(struct terminal *term)
 {
     for (size_t i = 0; i < term->n_waiters; i++)
         waiter_remove(&term->waiters[i].w);
@@ -72,7 +72,7 @@ forget_waiters(struct terminal *term)
 
 /* Returns the events that are possible now without waiting. */
 static short
-host_ready(int hfd, short events)
+terminal_host_ready(int hfd, short events)
 {
     struct pollfd p = {.fd = hfd, .events = events};
 
@@ -99,7 +99,7 @@ terminal_pump_out(struct terminal *term)
         if (n > 0)
             term->n_out = (size_t)n;
     }
-    if (term->n_out && host_ready(term->hfd, POLLOUT)) {
+    if (term->n_out && terminal_host_ready(term->hfd, POLLOUT)) {
         ssize_t n = write(term->hfd, term->out, term->n_out);
         if (n < 0 && errno != EAGAIN && errno != EINTR) {
             term->host_ended = true;
@@ -117,7 +117,8 @@ terminal_pump_out(struct terminal *term)
 static bool
 terminal_pump_in(struct terminal *term)
 {
-    if (!term->n_in && !term->host_ended && host_ready(term->hfd, POLLIN)) {
+    if (!term->n_in && !term->host_ended &&
+        terminal_host_ready(term->hfd, POLLIN)) {
         ssize_t n = read(term->hfd, term->in, sizeof term->in);
         if (n > 0)
             term->n_in = (size_t)n;
@@ -142,7 +143,7 @@ terminal_pump_both(struct terminal *term)
     short events = 0;
 
     term->is_due = false;
-    forget_waiters(term);
+    terminal_forget_waiters(term);
     bool moved = true;
     while (moved) {
         moved = terminal_pump_in(term);
@@ -181,7 +182,7 @@ terminal_open_again(int hfd)
 }
 
 static int
-make_raw(struct terminal *term)
+terminal_make_raw(struct terminal *term)
 {
     struct termios raw;
 
@@ -228,7 +229,7 @@ terminal_new(struct kernel *k, int hfd, OWN struct terminal **ret)
     if (r == 0)
         r = pty_new_pair(k, &term->master, &term->tty);
     if (r == 0)
-        r = make_raw(term);
+        r = terminal_make_raw(term);
     if (r < 0) {
         terminal_free(term);
         return r;
@@ -242,7 +243,7 @@ terminal_new(struct kernel *k, int hfd, OWN struct terminal **ret)
 /* The last output may still be in transit. A terminal that accepts nothing for
  * a second is given up. */
 static void
-drain(struct terminal *term)
+terminal_drain(struct terminal *term)
 {
     enum { PATIENCE_MS = 1000 };
 
@@ -261,8 +262,8 @@ terminal_free(OWN struct terminal *term)
     if (!term)
         return;
     if (term->master) {
-        forget_waiters(term);
-        drain(term);
+        terminal_forget_waiters(term);
+        terminal_drain(term);
         file_put(term->master);
     }
     host_watch_fini(&term->watch);

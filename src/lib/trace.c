@@ -70,7 +70,7 @@ trace_free(OWN struct trace *t)
 /* Returns the start of the newest lines. The first line of a full ring may be
  * cut, and is skipped. */
 static const char *
-newest(const struct capture *c)
+trace_newest(const struct capture *c)
 {
     const char *first = c->data, *at = c->data + c->len;
     const char *whole = c->dropped ? memchr(first, '\n', c->len) : NULL;
@@ -89,7 +89,7 @@ trace_take(struct trace *t, size_t *ret_len)
 
     if (!t->lines->len)
         return NULL;
-    const char *from = newest(t->lines);
+    const char *from = trace_newest(t->lines);
     size_t skip = (size_t)(from - t->lines->data);
     char *text = capture_take(t->lines, &len);
     memmove(text, text + skip, len - skip);
