@@ -29,7 +29,7 @@ enum { WHY_BYTES = 256 };
 /* Refuses to start with a limit that nothing enforces, unless the user allowed
  * it. */
 static bool
-all_enforced(const struct cgroup_host *h, const struct options *o)
+main_all_enforced(const struct cgroup_host *h, const struct options *o)
 {
     for (int i = 0; i < N_LIMITS; i++) {
         if (probe_enforcer(h, (enum limit)i) || o->unenforced_ok[i])
@@ -45,7 +45,7 @@ all_enforced(const struct cgroup_host *h, const struct options *o)
 /* Runs the command in a jail, and returns its exit status. Errors of our own
  * have statuses above 124, like those of env and timeout. */
 static int
-run_in(const struct cgroup *group, const struct options *o)
+main_run_in(const struct cgroup *group, const struct options *o)
 {
     char where[WHERE_BYTES];
     struct ending e;
@@ -68,18 +68,18 @@ run_in(const struct cgroup *group, const struct options *o)
 /* Creates the group of the jail and removes it afterwards, with everything in
  * it. */
 static int
-run_on(const struct cgroup_host *h, const struct options *o)
+main_run_on(const struct cgroup_host *h, const struct options *o)
 {
     struct cgroup group;
 
-    if (!all_enforced(h, o))
+    if (!main_all_enforced(h, o))
         return EXIT_CANNOT;
     int r = jail_group(&group, h, o->limit);
     if (r < 0) {
         text_logf("limit: cgroup: %s", strerror(-r));
         return EXIT_CANNOT;
     }
-    int status = run_in(&group, o);
+    int status = main_run_in(&group, o);
     cgroup_fini(&group);
     return status;
 }
@@ -102,7 +102,7 @@ main_block_signals(void)
 /* Signals are blocked before anything is started: none may arrive without a
  * handler. */
 static int
-limit_main(const struct options *o)
+main_limit_main(const struct options *o)
 {
     struct cgroup_host h;
 
@@ -112,7 +112,7 @@ limit_main(const struct options *o)
     }
     main_block_signals();
     cgroup_host_init(&h, o);
-    int status = run_on(&h, o);
+    int status = main_run_on(&h, o);
     cgroup_host_fini(&h);
     return status;
 }
@@ -133,7 +133,7 @@ static const char serve_help[] =
 
 /* Removes the first occurrence of the word. Returns whether there was one. */
 static bool
-take_word(char **words, const char *word)
+main_take_word(char **words, const char *word)
 {
     while (*words && strcmp(*words, word) != 0)
         words++;
@@ -147,14 +147,14 @@ take_word(char **words, const char *word)
 static int
 main_serve(char **words)
 {
-    if (take_word(words, "--help")) {
+    if (main_take_word(words, "--help")) {
         (void)fputs(serve_help, stdout);
         config_print_options(stdout);
         return 0;
     }
-    if (take_word(words, "--check-config"))
+    if (main_take_word(words, "--check-config"))
         return config_check_main(words);
-    if (take_word(words, "--probe"))
+    if (main_take_word(words, "--probe"))
         return probe_main(words);
     return serve_main(words);
 }
@@ -174,7 +174,7 @@ static const char limit_help[] =
 
 /* Parses the options, and prints the help. */
 static int
-limit(int argc, char **argv)
+main_limit(int argc, char **argv)
 {
     struct options o;
     char why[WHY_BYTES];
@@ -184,7 +184,7 @@ limit(int argc, char **argv)
         return EXIT_USAGE;
     }
     if (!o.help)
-        return limit_main(&o);
+        return main_limit_main(&o);
     fputs(limit_help, stdout);
     options_print();
     return 0;
@@ -193,7 +193,7 @@ limit(int argc, char **argv)
 /* The first argument is the command. wasm-sandbox passes its own arguments
  * on. */
 static int
-dispatch(int argc, char **argv)
+main_dispatch(int argc, char **argv)
 {
     const char *word = argc > 1 ? argv[1] : "";
 
@@ -204,7 +204,7 @@ dispatch(int argc, char **argv)
     if (!strcmp(word, "spawner"))
         return spawner_main();
     if (!strcmp(word, "limit"))
-        return limit(argc - 1, argv + 1);
+        return main_limit(argc - 1, argv + 1);
     text_logf("supervisor: unknown command '%s'", word);
     return EXIT_USAGE;
 }
@@ -216,7 +216,7 @@ main(int argc, char **argv)
 {
     if (!hfd_fill_standard())
         return EXIT_CANNOT;
-    int status = dispatch(argc, argv);
+    int status = main_dispatch(argc, argv);
 
     if (fflush(stdout) == 0 || status != 0)
         return status;

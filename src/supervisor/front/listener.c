@@ -100,7 +100,7 @@ connection_close(struct connection *c)
 /* A client that has read nothing for STUCK_S is given up: its answers occupy
  * memory. */
 static void
-connection_on_stuck(struct reactor_timer *t)
+listener_connection_on_stuck(struct reactor_timer *t)
 {
     struct connection *c = CONTAINER_OF(t, struct connection, stuck);
 
@@ -110,7 +110,7 @@ connection_on_stuck(struct reactor_timer *t)
 }
 
 static void
-connection_send(struct client *client, const char *line, size_t len)
+listener_connection_send(struct client *client, const char *line, size_t len)
 {
     struct connection *c = CONTAINER_OF(client, struct connection, client);
 
@@ -121,7 +121,7 @@ connection_send(struct client *client, const char *line, size_t len)
 }
 
 static bool
-connection_is_behind(const struct client *client)
+listener_connection_is_behind(const struct client *client)
 {
     return outbox_is_behind(
         &CONTAINER_OF(client, struct connection, client)->out);
@@ -130,7 +130,7 @@ connection_is_behind(const struct client *client)
 /* Waiting lines are served from the event loop, not from within the call that
  * made space. */
 static void
-connection_again(struct client *client)
+listener_connection_again(struct client *client)
 {
     struct connection *c = CONTAINER_OF(client, struct connection, client);
 
@@ -139,7 +139,7 @@ connection_again(struct client *client)
 
 /* Everything was answered and sent, and nothing more will be requested. */
 static void
-connection_settled(struct client *client)
+listener_connection_settled(struct client *client)
 {
     struct connection *c = CONTAINER_OF(client, struct connection, client);
 
@@ -148,7 +148,7 @@ connection_settled(struct client *client)
 }
 
 static void
-connection_free(struct client *client)
+listener_connection_free(struct client *client)
 {
     struct connection *c = CONTAINER_OF(client, struct connection, client);
 
@@ -159,11 +159,11 @@ connection_free(struct client *client)
 }
 
 static const struct client_ops connection_ops = {
-    .send = connection_send,
-    .is_behind = connection_is_behind,
-    .again = connection_again,
-    .settled = connection_settled,
-    .free = connection_free,
+    .send = listener_connection_send,
+    .is_behind = listener_connection_is_behind,
+    .again = listener_connection_again,
+    .settled = listener_connection_settled,
+    .free = listener_connection_free,
 };
 
 /* --- input */
@@ -253,7 +253,7 @@ connection_check_end(struct connection *c, bool is_over)
 /* Answers are sent before new lines are read, so that a client that has caught
  * up is served at once. */
 static void
-connection_on_ready(struct source *source, uint32_t events)
+listener_connection_on_ready(struct source *source, uint32_t events)
 {
     struct connection *c = CONTAINER_OF(source, struct connection, source);
 
@@ -271,7 +271,7 @@ connection_on_ready(struct source *source, uint32_t events)
 
 /* As for events: the connection is closed at the end, if at all. */
 static void
-connection_on_again(struct reactor_timer *t)
+listener_connection_on_again(struct reactor_timer *t)
 {
     struct connection *c = CONTAINER_OF(t, struct connection, again);
 
@@ -298,7 +298,7 @@ listener_is_allowed(int hfd)
 
 /* A connection that cannot be watched is closed again. */
 static void
-connection_new(struct supervisor *sv, OWN int hfd)
+listener_connection_new(struct supervisor *sv, OWN int hfd)
 {
     struct connection *c = calloc(1, sizeof *c);
 
@@ -307,9 +307,9 @@ connection_new(struct supervisor *sv, OWN int hfd)
         return;
     }
     client_init(&c->client, sv, &connection_ops);
-    c->source.ready = connection_on_ready;
-    c->stuck.fire = connection_on_stuck;
-    c->again.fire = connection_on_again;
+    c->source.ready = listener_connection_on_ready;
+    c->stuck.fire = listener_connection_on_stuck;
+    c->again.fire = listener_connection_on_again;
     frame_init(&c->in, LINE_BYTES_MAX);
     outbox_init(&c->out, hfd);
     if (reactor_add_late(&sv->reactor, &c->source, hfd, EPOLLIN) < 0)
@@ -328,7 +328,7 @@ listener_take_connection(struct listener *l, OWN int hfd)
             CLIENTS_MAX);
         (void)close(hfd);
     } else {
-        connection_new(l->sv, hfd);
+        listener_connection_new(l->sv, hfd);
     }
 }
 

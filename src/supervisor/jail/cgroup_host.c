@@ -318,7 +318,7 @@ cgroup_host_can_hand_down(struct cgroup_search *s)
 /* Searches each controller in the unified hierarchy first, and then in v1.
  * Options may exclude the better back ends, for tests. */
 static void
-search(struct cgroup_search *s)
+cgroup_host_search(struct cgroup_search *s)
 {
     struct cgroup_host *h = s->h;
     enum backend best = s->o->best;
@@ -346,7 +346,7 @@ cgroup_host_init(struct cgroup_host *h, const struct options *o)
     buf_init(&s.groups, TEXT_MAX);
     if (!cgroup_host_read_all("/proc/self/mountinfo", &s.mounts) &&
         !cgroup_host_read_all("/proc/self/cgroup", &s.groups))
-        search(&s);
+        cgroup_host_search(&s);
     buf_fini(&s.mounts);
     buf_fini(&s.groups);
 }

@@ -219,7 +219,7 @@ inside_set_rlimits(const struct jail_plan *plan)
 /* The command gets a fixed environment and a few harmless variables of the
  * caller. Everything else may contain secrets. */
 static void
-set_environment(void)
+inside_set_environment(void)
 {
     static const char *const kept[] = {"TERM", "LANG", "LC_ALL", "TZ"};
     enum { N_KEPT = sizeof kept / sizeof *kept };
@@ -245,7 +245,7 @@ inside_run_command(const struct jail_plan *plan)
     char **argv = plan->o->command;
 
     os_signal_reset_all();
-    set_environment();
+    inside_set_environment();
     inside_set_rlimits(plan);
     (void)execvp(argv[0], argv);
     inside_say(plan, JAIL_NO_EXEC, errno, argv[0]);

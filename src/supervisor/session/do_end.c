@@ -17,7 +17,7 @@ struct end {
 };
 
 static int
-end_run(struct store *store, struct store_job *j)
+do_end_run(struct store *store, struct store_job *j)
 {
     return store_session_end(store, &CONTAINER_OF(j, struct end, job)->row);
 }
@@ -25,7 +25,7 @@ end_run(struct store *store, struct store_job *j)
 /* An ended session frees its space, so it may use the reserve of a full
  * disk. */
 static bool
-end_makes_space(struct store *store, struct store_job *j)
+do_end_makes_space(struct store *store, struct store_job *j)
 {
     (void)store;
     (void)j;
@@ -55,7 +55,7 @@ end_free(struct end *e)
 /* The session has ended in the store. The event about it may still wait for
  * space on the disk. */
 static void
-end_entered(struct session *s, void *arg, int error, const char *why)
+do_end_entered(struct session *s, void *arg, int error, const char *why)
 {
     struct end *e = arg;
     struct call *q;
@@ -95,7 +95,7 @@ end_life(struct end *e, struct life *l)
 
 /* From here on the session has ended, whatever happens to its worker. */
 static void
-end_done(struct store_job *j, int error)
+do_end_done(struct store_job *j, int error)
 {
     struct end *e = CONTAINER_OF(j, struct end, job);
     struct session *s = e->s;
@@ -111,7 +111,7 @@ end_done(struct store_job *j, int error)
     else
         session_enter(s, &(struct session_change){.to = SESSION_ended,
                                                   .cause = CAUSE_requested,
-                                                  .done = end_entered,
+                                                  .done = do_end_entered,
                                                   .arg = e});
 }
 
@@ -134,9 +134,9 @@ do_session_end(struct call *q)
     }
     if (!s->end) {
         *e = (struct end){.job = {.kind = STORE_JOB_WRITE,
-                                  .run = end_run,
-                                  .done = end_done,
-                                  .may_use_reserve = end_makes_space},
+                                  .run = do_end_run,
+                                  .done = do_end_done,
+                                  .may_use_reserve = do_end_makes_space},
                           .s = session_get(s)};
         list_init(&e->calls);
         session_row(s, &e->row);

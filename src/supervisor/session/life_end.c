@@ -225,7 +225,7 @@ life_refuse_calls(struct list *calls, int code, const char *text,
 /* The session is forgotten before its end is reported. A client that knows of
  * the end therefore never finds the session again. */
 static void
-leave_done(struct session *s, void *arg, int error, const char *why)
+life_end_leave_done(struct session *s, void *arg, int error, const char *why)
 {
     struct life_leave *leave = arg;
 
@@ -259,7 +259,7 @@ life_enter(struct life *l)
                                     .reason = o->reason,
                                     .figures =
                                         l->figures.error ? NULL : l->figures.p,
-                                    .done = leave_done};
+                                    .done = life_end_leave_done};
     struct life_leave *leave = malloc(sizeof *leave);
 
     if (!leave) {

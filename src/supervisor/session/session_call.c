@@ -39,7 +39,7 @@ session_run_lookup(struct store *store, struct store_job *j)
 }
 
 static void
-lookup_done(struct store_job *j, int error)
+session_call_lookup_done(struct store_job *j, int error)
 {
     struct lookup *u = CONTAINER_OF(j, struct lookup, job);
 
@@ -67,8 +67,9 @@ session_look_up(OWN struct call *q, struct text id)
         answer_error(q, INVALID_PARAMS, "Unknown sessionId: %.200s", id.p);
         return;
     }
-    u->job = (struct store_job){
-        .kind = STORE_JOB_READ, .run = session_run_lookup, .done = lookup_done};
+    u->job = (struct store_job){.kind = STORE_JOB_READ,
+                                .run = session_run_lookup,
+                                .done = session_call_lookup_done};
     u->q = q;
     memcpy(u->id, id.p, id.len);
     buf_init(&u->json, SIZE_MAX);

@@ -26,7 +26,7 @@ struct load_job {
 };
 
 static int
-load_job_run(struct store *store, struct store_job *j)
+state_load_job_run(struct store *store, struct store_job *j)
 {
     struct load_job *c = CONTAINER_OF(j, struct load_job, job);
 
@@ -53,7 +53,7 @@ state_load_more(struct life *l)
 
 /* Damage is repaired once. All other errors end the life. */
 static void
-load_job_fail(struct life *l, int error, const char *why)
+state_load_job_fail(struct life *l, int error, const char *why)
 {
     l->load.phase = LOAD_NONE;
     if (error != -EBADMSG || repair_begin(l) != 0)
@@ -63,7 +63,7 @@ load_job_fail(struct life *l, int error, const char *why)
 /* The life may have been reaped while the store was reading. It is then kept
  * alive by this job only. */
 static void
-load_job_done(struct store_job *j, int error)
+state_load_job_done(struct store_job *j, int error)
 {
     struct load_job *c = CONTAINER_OF(j, struct load_job, job);
     struct life *l = c->l;
@@ -79,7 +79,7 @@ load_job_done(struct store_job *j, int error)
         c->is_begun = true;
         c->frames.len = 0;
     } else if (!life_is_reaped(l)) {
-        load_job_fail(l, error, j->why);
+        state_load_job_fail(l, error, j->why);
     }
     if (is_over)
         load_job_free(c);
@@ -102,8 +102,8 @@ state_load_begin(struct life *l)
         return;
     }
     *c = (struct load_job){.job = {.kind = STORE_JOB_READ,
-                                   .run = load_job_run,
-                                   .done = load_job_done},
+                                   .run = state_load_job_run,
+                                   .done = state_load_job_done},
                            .l = l};
     memcpy(c->session, l->s->id, sizeof c->session);
     buf_init(&c->frames, SIZE_MAX);
