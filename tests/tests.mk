@@ -236,6 +236,12 @@ build/share/wasmsand/root.tar:
 $(userland_suites) userland-long suites-short sdk install-test: | $(ROOT_IMAGE)
 check-userland: ## builds the root image and tests it
 	+@tools/check rootfs $(userland_suites) $(packed_suites) suites
+# One shell for many commands.
+RESIDENT := $(B)/tests/resident
+$(RESIDENT): $(B)/obj/tests/userland/resident.o $(B)/libwasmsand.a $(ENGINE_LIB)
+	@mkdir -p $(@D) && echo "  link $@"
+	$Q$(link) -pie $^ $(LDLIBS) -o $@
+-include $(B)/obj/tests/userland/resident.d
 tour: $(SANDBOX)
 	@tools/tour </dev/null
 # Wheels for pip inside, from the package index, outside of the clone.
@@ -244,15 +250,15 @@ WHEELS := $(shell tools/cache path wheels $(wheels_inputs))
 $(WHEELS): | build/sdk/venv/ready
 	@tools/cache get wheels $(wheels_inputs) -- tools/fetch-wheels \
 	  build/sdk/venv/bin/pip tests/python/wheels >/dev/null
-userland: $(SANDBOX) | $(WHEELS)
+userland: $(SANDBOX) $(RESIDENT) | $(WHEELS)
 	@WASMSAND_WHEELS=$(WHEELS) $(pytest) -m 'not long' tests/userland
-userland-long: $(SANDBOX) | $(WHEELS)
+userland-long: $(SANDBOX) $(RESIDENT) | $(WHEELS)
 	@WASMSAND_WHEELS=$(WHEELS) $(pytest) -m long tests/userland
 rpc: $(SANDBOX) $(e2e_programs) ## the server, as clients see it
 	@$(pytest) -m 'not long' $(wildcard tests/e2e/test_rpc_*.py)
 userland-programs: $(SANDBOX)
 	@tests/run-userland $(SANDBOX) $(ROOT_IMAGE)
-differential: $(SANDBOX) ## command lines, natively and inside
+differential: $(SANDBOX) $(RESIDENT) ## command lines, natively and inside
 	@WASM_SANDBOX=$(SANDBOX) tests/run-differential
 check-bash: rootfs $(SANDBOX) ## bash's own tests, natively and inside
 	@WASM_SANDBOX=$(SANDBOX) tests/run-bash-suite

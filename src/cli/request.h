@@ -46,8 +46,6 @@ bool request_add_program(struct exec_request *q, const char *host_path,
                          const char *guest_path, bool is_checked);
 /* Adds all *.wasm files of a folder, as commands (tools.c). */
 bool tools_add(struct exec_request *q, const char *dir);
-/* Runs commands from standard input in a resident shell (resident.c). */
-int resident_session(struct exec_request *q);
 /* Returns the exit status of the program, or our own. `name` is for messages.
  */
 int request_run(struct exec_request *q, const char *name);

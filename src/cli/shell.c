@@ -17,9 +17,7 @@ static const char help[] =
     "gets\n"
     "an interactive shell; -c COMMAND, a script of the sandbox, or a script "
     "on\n"
-    "standard input work as usual. With --resident after the options, one "
-    "shell\n"
-    "runs each line of standard input as a command.\n\n";
+    "standard input work as usual.\n\n";
 
 /* Limits for projects with their dependencies, and for scripts as commands. */
 enum { FILES = 100000, COMMAND_BYTES = 1 << 20 };
@@ -50,8 +48,6 @@ cmd_shell(int argc, char **argv)
                  "IMAGE names one");
         return EXIT_USAGE;
     }
-    if (argc - rest == 1 && !strcmp(argv[rest], "--resident"))
-        return resident_session(&q);
     q.exec.path = "/bin/bash";
     argv[rest - 1] = (char[]){"bash"};
     q.exec.argv = (const char *const *)argv + rest - 1;

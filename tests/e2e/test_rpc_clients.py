@@ -281,7 +281,7 @@ def test_a_bad_command_line(option, text):
     assert text in done.stderr and len(done.stderr.splitlines()) == 1
 
 
-@pytest.mark.parametrize("command", [[], ["shell"], ["shell", "--resident"]])
+@pytest.mark.parametrize("command", [[], ["shell"]])
 def test_memory_that_is_too_little_for_the_shell(command):
     done = subprocess.run([SANDBOX, *command[:1], "--memory-limit", "8", *command[1:]], input=b"", capture_output=True, timeout=120,
                           env={**os.environ, "WASMSAND_ROOT": IMAGE})

@@ -9,6 +9,7 @@ import pytest
 TOP = pathlib.Path(__file__).resolve().parents[2]
 SANDBOX = os.path.abspath(os.environ.get("WASM_SANDBOX", TOP / "build/wasm-sandbox"))
 ROOT = os.environ.get("WASMSAND_ROOT", str(TOP / "build/share/wasmsand/root.tar"))
+RESIDENT = [os.path.join(os.path.dirname(SANDBOX), "tests/resident"), SANDBOX]
 PATIENCE_S = 300
 
 
@@ -21,12 +22,11 @@ class Answer:
 
 
 class Resident:
-    """A session with `wasm-sandbox shell --resident`."""
+    """A session with one shell (resident.c)."""
 
     def __init__(self, *options, patience_s=PATIENCE_S):
         self.process = subprocess.Popen(
-            [SANDBOX, "shell", "--root", ROOT, *options, "--resident"],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+            [*RESIDENT, ROOT, *options], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         self.timer = threading.Timer(patience_s, self.process.kill)
         self.timer.start()
 

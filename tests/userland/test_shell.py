@@ -6,7 +6,7 @@ import tarfile
 
 import pytest
 
-from conftest import ROOT, SANDBOX
+from conftest import RESIDENT, ROOT, SANDBOX
 
 COMMANDS = [
     ("printf '3\\n1\\n2\\n' | cat | sort -n", "1\n2\n3\n"),
@@ -136,7 +136,7 @@ def test_root_image_of_another_version(tmp_path, version):
 
 def test_root_image_without_a_shell(tmp_path):
     image = image_with(tmp_path / "root.tar", {"etc/os-release": 'ID=other\nVERSION_ID="9"\n'})
-    done = subprocess.run([SANDBOX, "shell", "--root", image, "--resident"], input="true\n",
+    done = subprocess.run([*RESIDENT, image], input="true\n",
                           capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 2
     assert done.stderr.count("\n") == 1 and "/usr/lib/wasmsand/shell.wasm" in done.stderr

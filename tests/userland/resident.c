@@ -1,5 +1,6 @@
-/* wasm-sandbox shell --resident: one command a line on standard input, for
- * tests and measurements. The answer to each:
+/* resident COMPILER ROOT [--file-count N] [--mount HOST:GUEST]...: one shell on
+ * a root image, with one command a line on standard input. COMPILER is the
+ * wasm-sandbox program, which compiles what guests bring. The answer to each:
  *
  *   status STATUS STDOUT-BYTES STDERR-BYTES BACKGROUND-BYTES MICROSECONDS
  *   the three texts, one after the other, and a newline
@@ -7,14 +8,20 @@
  * "\n" in a line stands for a newline, "\\" for a backslash. A line that begins
  * with ":fork" makes a copy of the sandbox and goes on in it, ":back" returns
  * to the one before; ":timeout MS" limits the following commands. */
-#include "cli/cli.h"
-#include "cli/request.h"
+#include "wasmsand.h"
 
+#include <libgen.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { SANDBOXES_MAX = 64 };
+enum {
+    SANDBOXES_MAX = 64,
+    MOUNTS_MAX = 8,
+    FILES = 100000,
+    COMMAND_BYTES = 1 << 20,
+    EXIT_FAILED = 2,
+};
 
 /* The sandboxes that :fork created, each a copy of the one below it. Commands
  * run in the one at `depth`. */
@@ -88,7 +95,8 @@ static int
 resident_fork_sandbox(struct resident_session *s, struct wsand_error *err)
 {
     if (s->depth + 1 == SANDBOXES_MAX) {
-        complain("shell: more than %d sandboxes", SANDBOXES_MAX);
+        (void)fprintf(stderr, "resident: more than %d sandboxes\n",
+                      SANDBOXES_MAX);
         return 0;
     }
     int r = wsand_fork(s->stack[s->depth], &s->stack[s->depth + 1], err);
@@ -117,39 +125,80 @@ do_line(struct resident_session *s, char *line, struct wsand_error *err)
 }
 
 /* Input is not buffered, so that nothing is read ahead of the command that
- * runs. The sandboxes are freed from the newest to the oldest. */
-int
-resident_session(struct exec_request *q)
+ * runs. */
+static int
+run_lines(struct resident_session *s, struct wsand_error *err)
 {
-    struct wsand_runtime_options ro = {.size = sizeof ro,
-                                       .root_image = q->root,
-                                       .shipped_dir = beside_find_code(),
-                                       .compiler = "/proc/self/exe"};
-    struct wsand_runtime *rt = NULL;
-    struct resident_session s = {.timeout_ms = q->exec.timeout_ms};
-    struct wsand_error err = {0};
     char *line = NULL;
     size_t cap = 0;
     ssize_t len;
+    int r = 0;
 
     setvbuf(stdin, NULL, _IONBF, 0);
-    int r = wsand_runtime_new(&ro, &rt, &err);
-    if (r == 0)
-        r = wsand_sandbox_new(rt, &q->sandbox, &s.stack[0], &err);
-    while (r == 0) {
-        len = getline(&line, &cap, stdin);
-        if (len < 0)
-            break;
+    while (r == 0 && (len = getline(&line, &cap, stdin)) >= 0) {
         if (len && line[len - 1] == '\n')
             line[len - 1] = 0;
-        r = do_line(&s, line, &err);
+        r = do_line(s, line, err);
     }
     free(line);
+    return r;
+}
+
+/* Options come in pairs of a name and a value. */
+static void
+parse_options(char **argv, struct wsand_options *o, struct wsand_mount *mounts)
+{
+    for (; argv[0] && argv[1]; argv += 2) {
+        char *colon = strchr(argv[1], ':');
+        if (!strcmp(argv[0], "--file-count")) {
+            o->files = strtoull(argv[1], NULL, 10);
+        } else if (!strcmp(argv[0], "--mount") && colon &&
+                   o->n_mounts < MOUNTS_MAX) {
+            *colon = 0;
+            mounts[o->n_mounts++] = (struct wsand_mount){
+                .host_path = argv[1], .guest_path = colon + 1};
+        } else {
+            (void)fprintf(stderr, "resident: %s %s\n", argv[0], argv[1]);
+            exit(EXIT_FAILED);
+        }
+    }
+}
+
+/* Compiled code is beside the root image. The sandboxes are freed from the
+ * newest to the oldest. */
+int
+main(int argc, char **argv)
+{
+    struct wsand_mount mounts[MOUNTS_MAX];
+    struct wsand_options o = {.size = sizeof o,
+                              .files = FILES,
+                              .command_bytes = COMMAND_BYTES,
+                              .needs_shell = true,
+                              .mounts = mounts};
+    struct resident_session s = {0};
+    struct wsand_runtime *rt = NULL;
+    struct wsand_error err = {0};
+    char *code, *folder = argc < 3 ? NULL : strdup(argv[2]);
+
+    if (!folder || asprintf(&code, "%s/code", dirname(folder)) < 0)
+        return EXIT_FAILED;
+    parse_options(argv + 3, &o, mounts);
+    struct wsand_runtime_options ro = {.size = sizeof ro,
+                                       .root_image = argv[2],
+                                       .shipped_dir = code,
+                                       .compiler = argv[1]};
+    int r = wsand_runtime_new(&ro, &rt, &err);
+    if (r == 0)
+        r = wsand_sandbox_new(rt, &o, &s.stack[0], &err);
+    if (r == 0)
+        r = run_lines(&s, &err);
     if (r < 0)
-        complain("%s", wsand_error_text(&err));
+        (void)fprintf(stderr, "resident: %s\n", wsand_error_text(&err));
     do
         wsand_sandbox_free(s.stack[s.depth]);
     while (s.depth--);
     wsand_runtime_free(rt);
-    return r < 0 ? EXIT_USAGE : 0;
+    free(code);
+    free(folder);
+    return r < 0 ? EXIT_FAILED : 0;
 }
