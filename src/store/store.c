@@ -26,7 +26,8 @@ enum {
 
 /* The tables. A layer, a chunk or a staging number of 0 means none, and a
  * session without a layer has ended. `loose_layer` and `loose_chunk` are lists
- * of work for upkeep; an entry that is not needed does no harm. */
+ * of work for upkeep; an entry that is not needed does no harm. Names of tables
+ * and columns belong to the format: a change of one needs a new VERSION. */
 static const char schema[] =
     "CREATE TABLE session("
     " number INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE,"
@@ -50,7 +51,7 @@ static const char schema[] =
     " inodes INTEGER NOT NULL, names INTEGER NOT NULL,"
     " pages INTEGER NOT NULL, other INTEGER NOT NULL, filled BLOB,"
     " digest INTEGER NOT NULL DEFAULT 0, commits INTEGER NOT NULL DEFAULT 0,"
-    " session_row_sum INTEGER NOT NULL DEFAULT 0);"
+    " row_sum INTEGER NOT NULL DEFAULT 0);"
     "CREATE INDEX layer_parent ON layer(parent);"
     "CREATE TABLE record("
     " layer INTEGER NOT NULL, key BLOB NOT NULL, len INTEGER, value BLOB,"
@@ -67,7 +68,7 @@ static const char schema[] =
 static const char upgrade_1[] =
     "ALTER TABLE layer ADD COLUMN digest INTEGER NOT NULL DEFAULT 0;"
     "ALTER TABLE layer ADD COLUMN commits INTEGER NOT NULL DEFAULT 0;"
-    "ALTER TABLE layer ADD COLUMN session_row_sum INTEGER NOT NULL DEFAULT 0;"
+    "ALTER TABLE layer ADD COLUMN row_sum INTEGER NOT NULL DEFAULT 0;"
     "CREATE TABLE damage("
     " session TEXT NOT NULL, what TEXT NOT NULL, PRIMARY KEY(session, what));";
 

@@ -469,22 +469,29 @@ TEST(a_commit_is_weighed_before_it_is_written)
     world_fini(&w);
 }
 
-TEST(a_store_of_an_earlier_format_is_upgraded)
+/* Replaces the store by the tables of a dump. */
+static void
+load_dump(struct world *w, const char *text)
 {
-    static const char text[] =
-#include "store_v1.def"
-        ;
-    struct world w;
     sqlite3 *db;
     char path[96];
 
-    world_init(&w, NULL);
-    store_free(STEAL(w.s));
-    (void)snprintf(path, sizeof path, "%s/store.db", w.dir);
+    store_free(STEAL(w->s));
+    (void)snprintf(path, sizeof path, "%s/store.db", w->dir);
     CHECK_EQ(unlink(path), 0);
     CHECK_EQ(sqlite3_open(path, &db), SQLITE_OK);
     CHECK_EQ(sqlite3_exec(db, text, NULL, NULL, NULL), SQLITE_OK);
     sqlite3_close(db);
+}
+
+/* Uses the store of a dump: sessions a and b, and c, which has ended. */
+static void
+use_dump(const char *text)
+{
+    struct world w;
+
+    world_init(&w, NULL);
+    load_dump(&w, text);
     for (int i = 0; i < 2; i++) {
         world_reopen(&w);
         CHECK_EQ(count_records(w.s, "a"), 8);
@@ -497,6 +504,20 @@ TEST(a_store_of_an_earlier_format_is_upgraded)
     CHECK_EQ(count_records(w.s, "b"), 10);
     CHECK_EQ(store_fsck(w.s, false, NULL, NULL), 0);
     world_fini(&w);
+}
+
+TEST(a_store_of_an_earlier_format_is_upgraded)
+{
+    use_dump(
+#include "store_v1.def"
+    );
+}
+
+TEST(a_store_that_an_earlier_program_wrote_is_used)
+{
+    use_dump(
+#include "store_v2.def"
+    );
 }
 
 TEST(a_store_of_another_version_is_refused)
