@@ -241,7 +241,8 @@ config_apply(struct engine *e, const struct engine_options *o, char *why,
         code_publisher_init(&e->publisher, c);
     e->wasm = wasm_engine_new_with_config(c);
     if (can_tell)
-        stacks_init(&e->stacks, e->wasm, stack_bytes + HOST_STACK);
+        stacks_init(&e->stacks, e->wasm, e->max_machines,
+                    stack_bytes + HOST_STACK);
     describe_settings(e, o);
     return 0;
 }

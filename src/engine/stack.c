@@ -1,10 +1,17 @@
 /* The host memory that native stacks use.
  *
- * wasmtime's pool has the stacks in slots of one size, side by side, so the
- * position of one determines those of all. A stack is touched from its top
- * without gaps, because compiled code probes each page of a large frame.
- * Touched pages stay until the machine ends, however far the stack has shrunk
- * since. */
+ * Problem: wasmtime has no function that returns the bounds of a stack, neither
+ * in C nor in Rust. A call on the stack of each machine could find its top, but
+ * costs half a microsecond.
+ *
+ * Idea: the engine measures its pool once. It calls a function on three stacks,
+ * whose frame is the first there. If the stacks lie at equal distances, without
+ * another stack between them, one of them and the distance determine the top of
+ * any other. Otherwise, the use of stacks is unknown.
+ *
+ * A stack is touched from its top without gaps, because compiled code probes
+ * each page of a large frame. Touched pages stay until the machine ends,
+ * however far the stack has shrunk since. */
 #include "engine/stack.h"
 
 #include "engine/engine_impl.h"
@@ -14,6 +21,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+enum { PROBES = 3 };
 #define STEP_BYTES 65536u /* the first is part of the fee of a process */
 
 static bool
@@ -51,12 +59,11 @@ note_frame(void *env, wasmtime_caller_t *caller, wasmtime_val_raw_t *v,
     return NULL;
 }
 
-/* The address of the first frame on some native stack, or 0. */
+/* Returns the address of the first frame on the stack of a store, or 0. */
 static uintptr_t
-first_frame(wasm_engine_t *wasm)
+stacks_first_frame(wasmtime_store_t *store)
 {
     wasm_valtype_vec_t none[2] = {WASM_EMPTY_VEC, WASM_EMPTY_VEC};
-    wasmtime_store_t *store = wasmtime_store_new(wasm, NULL, NULL);
     wasmtime_context_t *context = wasmtime_store_context(store);
     wasm_functype_t *type = wasm_functype_new(&none[0], &none[1]);
     wasmtime_error_t *error = NULL;
@@ -72,21 +79,49 @@ first_frame(wasm_engine_t *wasm)
     if (error)
         wasmtime_error_delete(error);
     wasm_functype_delete(type);
-    wasmtime_store_delete(store);
     return at;
 }
 
+/* Finds n different stacks: stores keep theirs until they are deleted. */
+static void
+stacks_probe(wasm_engine_t *wasm, uintptr_t *ret_at, uint32_t n)
+{
+    wasmtime_store_t *stores[PROBES];
+
+    for (uint32_t i = 0; i < n; i++) {
+        stores[i] = wasmtime_store_new(wasm, NULL, NULL);
+        ret_at[i] = stacks_first_frame(stores[i]);
+    }
+    for (uint32_t i = 0; i < n; i++)
+        wasmtime_store_delete(stores[i]);
+}
+
+/* Returns the distance of neighbours, or 0 if it is not the same for all. A
+ * single stack has no neighbour. */
+static size_t
+stacks_distance(const uintptr_t *at, uint32_t n, size_t stack_bytes)
+{
+    int64_t slot = n < 2 ? (int64_t)stack_bytes : (int64_t)(at[1] - at[0]);
+
+    if (!at[0] || (n == PROBES && (int64_t)(at[2] - at[1]) != slot))
+        return 0;
+    size_t bytes = (size_t)(slot < 0 ? -slot : slot);
+    return bytes >= stack_bytes && bytes < 2 * stack_bytes ? bytes : 0;
+}
+
 void
-stacks_init(struct stacks *s, wasm_engine_t *wasm, size_t stack_bytes)
+stacks_init(struct stacks *s, wasm_engine_t *wasm, uint32_t n,
+            size_t stack_bytes)
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    uintptr_t at = first_frame(wasm);
+    uintptr_t at[PROBES] = {0};
 
-    if (!at)
-        return;
-    s->top = (at + page - 1) / page * page;
+    n = n < PROBES ? n : PROBES;
+    stacks_probe(wasm, at, n);
+    s->top = (at[0] + page - 1) / page * page;
     s->page = page;
-    s->slot_bytes = (stack_bytes + page - 1) / page * page + page;
+    s->stack_bytes = stack_bytes;
+    s->slot_bytes = stacks_distance(at, n, stack_bytes);
 }
 
 /* The top of the stack with the address `at`. All of our frames are below it,
@@ -121,7 +156,7 @@ machine_stack_bytes(struct machine *base)
     uintptr_t top = top_of(s, m->stack_at);
     if (!m->stack_bytes)
         m->stack_bytes = STEP_BYTES;
-    while (m->stack_bytes + STEP_BYTES < s->slot_bytes &&
+    while (m->stack_bytes + STEP_BYTES <= s->stack_bytes &&
            is_resident(top - m->stack_bytes - s->page))
         m->stack_bytes += STEP_BYTES;
     if (m->is_next && !m->future && m->stack_bytes > STEP_BYTES)

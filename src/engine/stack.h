@@ -8,15 +8,17 @@
 #include <wasmtime.h>
 
 struct stacks {
-    size_t slot_bytes; /* of a stack and its guard; 0: not known */
+    size_t stack_bytes; /* as given to stacks_init */
+    size_t slot_bytes;  /* from one stack to the next; 0: not known */
     size_t page;
     uintptr_t top; /* the top of any of them */
 };
 
 /* True if the host reports the pages that are in memory. */
 bool stacks_can_tell(void);
-/* stack_bytes is the value given to wasmtime. */
-void stacks_init(struct stacks *s, wasm_engine_t *wasm, size_t stack_bytes);
+/* Measures the pool of an engine, which has n stacks of stack_bytes each. */
+void stacks_init(struct stacks *s, wasm_engine_t *wasm, uint32_t n,
+                 size_t stack_bytes);
 
 struct machine;
 

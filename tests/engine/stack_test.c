@@ -133,3 +133,20 @@ TEST(stacks_of_any_size_are_seen)
     }
     engine_free(e);
 }
+
+TEST(stacks_are_seen_in_pools_of_any_size)
+{
+    for (uint32_t n = 1; n <= 5; n++) {
+        struct engine *e = fake_engine(n, NULL);
+        struct fake f[5];
+        for (uint32_t i = 0; i < n; i++) {
+            fake_open(&f[i], e, DEEP(WAIT, START(GO(100000))));
+            CHECK_EQ(fake_run(&f[i]), MACHINE_WAITS);
+        }
+        for (uint32_t i = 0; i < n; i++) {
+            CHECK(is_deep(&f[i]));
+            fake_fini(&f[i]);
+        }
+        engine_free(e);
+    }
+}
