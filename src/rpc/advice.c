@@ -50,8 +50,9 @@ advice_find(const char *limit)
     return NULL;
 }
 
+/* Limits without a figure in the status have none in the text either. */
 static uint64_t
-value_of(const struct call *q, const struct advice *a)
+advice_value(const struct call *q, const struct advice *a)
 {
     struct wsand_status st = {.size = sizeof st};
     uint64_t value = 0;
@@ -61,11 +62,13 @@ value_of(const struct call *q, const struct advice *a)
     return value;
 }
 
+/* A session has other names for some limits, and others cannot be raised by a
+ * client. */
 static void
-say_limit(const struct call *q, const struct advice *a, struct buf *to)
+advice_put_limit(const struct call *q, const struct advice *a, struct buf *to)
 {
     const char *param = server_of(q)->worker ? a->session : a->param;
-    uint64_t max = value_of(q, a);
+    uint64_t max = advice_value(q, a);
 
     buf_printf(to, "%s limit reached", a->what);
     if (max)
@@ -75,8 +78,9 @@ say_limit(const struct call *q, const struct advice *a, struct buf *to)
         buf_printf(to, " or raise %s", param);
 }
 
+/* The command did not run at all, so its length is all there is to report. */
 static void
-say_too_long(const struct call *q, struct buf *to)
+advice_put_too_long(const struct call *q, struct buf *to)
 {
     buf_printf(to,
                "command too long (%zu bytes, limit: %" PRIu64
@@ -87,9 +91,10 @@ say_too_long(const struct call *q, struct buf *to)
                server_of(q)->worker ? "" : "limits.");
 }
 
+/* If both streams were cut, standard output is named. */
 static void
-say_truncated(const struct call *q, const struct wsand_output *o,
-              struct buf *to)
+advice_put_truncated(const struct call *q, const struct wsand_output *o,
+                     struct buf *to)
 {
     const struct sandbox_config *c = slot_of(q)->config;
     const char *name = o->out_dropped ? "stdout" : "stderr";
@@ -103,6 +108,8 @@ say_truncated(const struct call *q, const struct wsand_output *o,
         buf_printf(to, " or raise limits.%sBytes", name);
 }
 
+/* The texts are for people and for agents that read the result: what happened,
+ * and what helps. */
 void
 put_message(struct buf *b, const struct call *q, const struct wsand_output *o)
 {
@@ -116,11 +123,11 @@ put_message(struct buf *b, const struct call *q, const struct wsand_output *o)
                    "or raise timeoutMs",
                    o->time_us / 1000);
     else if (a)
-        say_limit(q, a, &text);
+        advice_put_limit(q, a, &text);
     else if (o->limit)
-        say_too_long(q, &text);
+        advice_put_too_long(q, &text);
     else if (o->out_dropped || o->err_dropped)
-        say_truncated(q, o, &text);
+        advice_put_truncated(q, o, &text);
     if (text.len) {
         put_name(b, "message");
         put_string(b, text.p, text.len);

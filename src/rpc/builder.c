@@ -1,4 +1,8 @@
-/* From a configuration to the library's options, and to a sandbox. */
+/* From a configuration to the library's options, and to a sandbox.
+ *
+ * The options of the library point to texts and vectors, some of which are in
+ * the message of `create` and some of which are built here. A builder owns the
+ * latter until the sandbox exists. */
 #include "rpc/builder.h"
 
 #include "base/os_time.h"
@@ -59,6 +63,7 @@ builder_no_memory(struct builder *m)
     return report_fail(m->err, ENOMEM, "out of memory");
 }
 
+/* The library has copied everything when the sandbox exists. */
 static void
 builder_fini(struct builder *m)
 {
@@ -95,8 +100,10 @@ builder_texts(struct builder *m, const char *name, const char *const **ret)
 
 /* --- programs */
 
+/* A program that cannot run does not prevent the sandbox: it reports the
+ * reason when it is started. */
 static int
-add_program(void *arg, const char *host_path, const char *guest_path)
+builder_add_program(void *arg, const char *host_path, const char *guest_path)
 {
     struct builder *m = arg;
     size_t n = m->o.n_programs;
@@ -118,13 +125,14 @@ add_program(void *arg, const char *host_path, const char *guest_path)
 /* An error names the folder, because the client sees no other part of the
  * path. */
 static int
-add_tools(struct builder *m, const char *dir)
+builder_add_tools(struct builder *m, const char *dir)
 {
-    int r = tools_scan(dir, add_program, m);
+    int r = tools_scan(dir, builder_add_program, m);
 
     return r < 0 ? report_fail_path(m->err, -r, dir) : 0;
 }
 
+/* shellWasmPath is accepted for older clients, which always send it. */
 static int
 builder_programs(struct builder *m)
 {
@@ -139,12 +147,14 @@ builder_programs(struct builder *m)
         report_line(m->config->srv, LOG_INFO, "shellWasmPath is not used: %s",
                     path);
     }
-    int r = dir ? add_tools(m, json_text(dir).p) : 0;
+    int r = dir ? builder_add_tools(m, json_text(dir).p) : 0;
     for (; r == 0 && more && *more; more++)
-        r = add_tools(m, *more);
+        r = builder_add_tools(m, *more);
     return r;
 }
 
+/* The command that lists extensions exists only if there are some, and if none
+ * of them has its name. */
 static int
 builder_commands(struct builder *m)
 {
@@ -172,7 +182,7 @@ builder_commands(struct builder *m)
 
 /* pythonPath, then the folder of packages; NULL if there are none. */
 static int
-python_path(struct builder *m, const char **ret)
+builder_python_path(struct builder *m, const char **ret)
 {
     const struct json *v = config_value(m->config, "pythonPath");
     struct buf b;
@@ -201,7 +211,7 @@ builder_env(struct builder *m)
     const char *python;
     size_t n = 0;
 
-    int r = python_path(m, &python);
+    int r = builder_python_path(m, &python);
     if (r < 0)
         return r;
     if (v && (env_from_json(v, &given) < 0 || !builder_keep(m, given)))
@@ -221,7 +231,7 @@ builder_env(struct builder *m)
 
 /* 0: the default. */
 static uint64_t
-memory_of(const struct sandbox_config *c)
+builder_memory(const struct sandbox_config *c)
 {
     uint64_t given = c->srv->options->memory_bytes;
 
@@ -229,6 +239,7 @@ memory_of(const struct sandbox_config *c)
                         given ? given : (c->is_line ? LINE_MEMORY_BYTES : 0));
 }
 
+/* A limit of 0 means the default of the library. */
 static void
 builder_numbers(struct builder *m)
 {
@@ -236,7 +247,7 @@ builder_numbers(struct builder *m)
     const struct server_options *so = c->srv->options;
     struct wsand_options *o = &m->o;
 
-    o->memory_bytes = memory_of(c);
+    o->memory_bytes = builder_memory(c);
     o->needs_shell = !config_limit(c, "uncheckedMemory", 0);
     o->file_bytes = config_number(c, "fsLimitBytes", so->fs_bytes);
     o->files = config_limit(c, "fileCount", 0);
@@ -251,6 +262,8 @@ builder_numbers(struct builder *m)
     o->clock_ns = (int64_t)config_number(c, "clock", CLOCK_MS) * NS_PER_MS;
 }
 
+/* The order matters where one step adds to the vectors of another: Python
+ * packages are mounts, too. */
 static int
 builder_options(struct builder *m)
 {
@@ -282,6 +295,8 @@ builder_options(struct builder *m)
     return r;
 }
 
+/* Each of these parameters reads host files. A small memory limit is compared
+ * with the need of the shell, which must be measured first. */
 bool
 config_is_quick(const struct sandbox_config *c)
 {
@@ -290,7 +305,7 @@ config_is_quick(const struct sandbox_config *c)
     for (size_t i = 0; i < sizeof slow / sizeof *slow; i++)
         if (config_value(c, slow[i]))
             return false;
-    uint64_t memory = memory_of(c); /* what the shell needs is measured */
+    uint64_t memory = builder_memory(c); /* what the shell needs is measured */
     if (memory && memory < LINE_MEMORY_BYTES)
         return false;
     const char *const *tools = c->srv->options->tools;

@@ -26,8 +26,8 @@ struct callback {
 };
 
 static void
-send_request(struct server *srv, uint64_t number, const char *method,
-             const struct buf *params)
+callback_send_line(struct server *srv, uint64_t number, const char *method,
+                   const struct buf *params)
 {
     struct buf b;
 
@@ -43,6 +43,9 @@ send_request(struct server *srv, uint64_t number, const char *method,
     buf_fini(&b);
 }
 
+/* The request is in the list before it is sent, because the answer may arrive
+ * on the loop before this thread continues. The loop wakes to keep the
+ * deadline. */
 void
 callback_send(struct server *srv, const char *method, const struct buf *params,
               int64_t deadline_ns, callback_done *done, void *arg)
@@ -61,7 +64,7 @@ callback_send(struct server *srv, const char *method, const struct buf *params,
     list_push_back(&srv->callbacks, &cb->link);
     pthread_mutex_unlock(&srv->lock);
     /* From here on it may be answered and freed. */
-    send_request(srv, number, method, params);
+    callback_send_line(srv, number, method, params);
     if (deadline_ns)
         loop_wake(srv);
 }
@@ -100,7 +103,7 @@ callback_finish(struct callback *cb, const struct json *result,
 
 /* The text of an error reply. */
 static const char *
-error_text(const struct json *object)
+callback_error_text(const struct json *object)
 {
     const struct json *text = json_get(json_get(object, "error"), "message");
 
@@ -129,10 +132,11 @@ callback_reply(struct server *srv, const struct json *object)
     else if (json_is(result, JSON_OBJECT))
         callback_finish(cb, result, NULL);
     else
-        callback_finish(cb, NULL, error_text(object));
+        callback_finish(cb, NULL, callback_error_text(object));
     return true;
 }
 
+/* While a request has a deadline, the loop must not be lent (leader.h). */
 bool
 callback_is_pending(struct server *srv)
 {
@@ -145,7 +149,7 @@ callback_is_pending(struct server *srv)
 /* --- no answers */
 
 static struct callback *
-take_expired(struct server *srv, bool all, int64_t *ret_next)
+callback_take_expired(struct server *srv, bool all, int64_t *ret_next)
 {
     struct callback *found = NULL;
     int64_t now = time_mono_ns();
@@ -174,7 +178,7 @@ callback_expire(struct server *srv, bool all)
     struct callback *cb;
     int64_t next;
 
-    while ((cb = take_expired(srv, all, &next)))
+    while ((cb = callback_take_expired(srv, all, &next)))
         callback_finish(
             cb, NULL,
             all ? "the client is gone"

@@ -1,5 +1,7 @@
-/* How sandboxes are made: the parameters of `create`, over those of the
- * configuration file, over the command line's, over the defaults. */
+/* The configuration of sandboxes: parameters of `create`, which override those
+ * of the configuration file, which override those of the command line.
+ *
+ * A value that no level has is a default, here or in the library. */
 #include "rpc/config.h"
 
 #include "rpc/extension.h"
@@ -28,6 +30,7 @@ config_value(const struct sandbox_config *c, const char *name)
     return NULL;
 }
 
+/* Booleans count as 0 and 1, so that they can be read like limits. */
 uint64_t
 number_from_json(const struct json *v)
 {
@@ -58,8 +61,9 @@ config_limit(const struct sandbox_config *c, const char *name, uint64_t absent)
 
 /* --- help of extensions */
 
+/* Members of other types were rejected by their rows. */
 static void
-put_help_line(struct buf *b, const char *label, const struct json *v)
+config_put_help_line(struct buf *b, const char *label, const struct json *v)
 {
     if (!json_is(v, JSON_STRING))
         return;
@@ -76,13 +80,13 @@ config_help(const struct json *x, const char *name)
 
     buf_init(&b, SIZE_MAX);
     buf_puts(&b, name);
-    put_help_line(&b, ": ", json_get(x, "description"));
+    config_put_help_line(&b, ": ", json_get(x, "description"));
     if (b.len && b.p[b.len - 1] != '\n')
         buf_add(&b, "\n", 1);
-    put_help_line(&b, "usage: ", json_get(x, "usage"));
-    put_help_line(&b, "category: ", json_get(x, "category"));
+    config_put_help_line(&b, "usage: ", json_get(x, "usage"));
+    config_put_help_line(&b, "category: ", json_get(x, "category"));
     JSON_EACH(example, json_get(x, "examples")) {
-        put_help_line(&b, label, example);
+        config_put_help_line(&b, label, example);
         label = "  ";
     }
     buf_add(&b, "", 1);
@@ -91,8 +95,9 @@ config_help(const struct json *x, const char *name)
     return b.p;
 }
 
+/* An extension with a Python package needs no command, but may have one. */
 static bool
-has_command(const struct json *x)
+config_has_command(const struct json *x)
 {
     const struct json *v = json_get(x, "hasCommand");
 
@@ -101,8 +106,10 @@ has_command(const struct json *x)
     return json_is(v, JSON_TRUE);
 }
 
+/* An extension points to its configuration, which host commands keep alive:
+ * they may run as long as a sandbox exists. */
 static bool
-read_extensions(struct sandbox_config *c)
+config_read_extensions(struct sandbox_config *c)
 {
     const struct json *v = config_value(c, "extensions");
 
@@ -118,7 +125,7 @@ read_extensions(struct sandbox_config *c)
                                 .json = x,
                                 .name = strdup(name),
                                 .help = config_help(x, name),
-                                .has_command = has_command(x)};
+                                .has_command = config_has_command(x)};
         if (!e->name || !e->help)
             return false;
     }
@@ -127,8 +134,10 @@ read_extensions(struct sandbox_config *c)
 
 /* --- lifetime */
 
+/* Numbers that each run needs are read once. The time limit has another
+ * default in the line protocol. */
 static void
-read_numbers(struct sandbox_config *c)
+config_read_numbers(struct sandbox_config *c)
 {
     const struct server_options *o = c->srv->options;
     uint64_t timeout_ms = config_number(c, "timeoutMs", o->timeout_ms);
@@ -159,8 +168,8 @@ config_new(struct server *srv, struct message *msg, const struct json *params,
                                  .params = params,
                                  .is_line = is_line,
                                  .base = srv->defaults};
-    read_numbers(c);
-    return read_extensions(c) ? STEAL(c) : NULL;
+    config_read_numbers(c);
+    return config_read_extensions(c) ? STEAL(c) : NULL;
 }
 
 struct sandbox_config *

@@ -91,6 +91,8 @@ dispatch_line(OWN struct call *q)
         dispatch_to_slot(q);
 }
 
+/* An object with a type is valid from here on, even if the type is unknown:
+ * later errors are in this protocol. */
 static void
 dispatch_line_object(struct peer *p, struct message *msg,
                      const struct json *object, OWN char *id)

@@ -9,7 +9,7 @@
 
 /* Devices, FIFOs and sockets are `other`. */
 static const char *
-type_name(enum wsand_type type)
+files_type_name(enum wsand_type type)
 {
     static const char *const names[] = {[WSAND_FILE] = "file",
                                         [WSAND_DIR] = "dir",
@@ -73,14 +73,14 @@ do_files_read(struct call *q)
 
 /* Details are optional in lists, which may be long. */
 static void
-do_files_put_entry(struct buf *b, struct text name, const struct wsand_stat *st,
-                   bool with_details)
+files_put_entry(struct buf *b, struct text name, const struct wsand_stat *st,
+                bool with_details)
 {
     buf_add(b, "{", 1);
     put_name(b, "name");
     put_string(b, name.p, name.len);
     put_name(b, "type");
-    put_text(b, type_name(st->type));
+    put_text(b, files_type_name(st->type));
     put_number(b, "size", st->bytes);
     if (with_details) {
         put_number(b, "mode", st->mode);
@@ -108,8 +108,8 @@ do_files_list(struct call *q)
         const struct wsand_entry *e = &list.v[i];
         if (i)
             buf_add(b, ",", 1);
-        do_files_put_entry(b, (struct text){e->name, strlen(e->name)}, &e->stat,
-                           with_details);
+        files_put_entry(b, (struct text){e->name, strlen(e->name)}, &e->stat,
+                        with_details);
     }
     buf_puts(b, "]}");
     wsand_list_free(&list);
@@ -118,7 +118,7 @@ do_files_list(struct call *q)
 
 /* The last name in a path; "/" for the root. */
 static struct text
-do_files_last_name(const char *path)
+files_last_name(const char *path)
 {
     size_t end = strlen(path), begin;
 
@@ -146,7 +146,7 @@ do_files_stat(struct call *q)
         return;
     }
     struct buf *b = answer_begin(q);
-    do_files_put_entry(b, do_files_last_name(path), &st, true);
+    files_put_entry(b, files_last_name(path), &st, true);
     answer_end(q);
 }
 

@@ -9,7 +9,7 @@ enum { NEW_FILE_MODE = 0644 };
 
 /* Paths of this protocol are absolute. False: it was answered. */
 static bool
-has_absolute_path(OWN struct call *q)
+line_has_absolute_path(OWN struct call *q)
 {
     const char *path = param_text(q, "path");
 
@@ -21,7 +21,7 @@ has_absolute_path(OWN struct call *q)
 }
 
 static void
-put_success(struct buf *b)
+line_put_success(struct buf *b)
 {
     put_bool(b, "success", true);
     put_name(b, "error");
@@ -36,7 +36,7 @@ do_line_write(struct call *q)
     struct wsand_error err = {0};
     char *owned = NULL;
 
-    if (!has_absolute_path(q))
+    if (!line_has_absolute_path(q))
         return;
     if (param_is_base64(q)) {
         if (decode_base64(content, &owned, &content.len) < 0) {
@@ -59,12 +59,14 @@ do_line_write(struct call *q)
         answer_failure(q, &err);
         return;
     }
-    put_success(answer_begin(q));
+    line_put_success(answer_begin(q));
     answer_end(q);
 }
 
+/* Text must come back unchanged, so bytes that are not UTF-8 are an error
+ * here, not replaced as in output. */
 static void
-answer_content(OWN struct call *q, const char *data, size_t len)
+line_answer_content(OWN struct call *q, const char *data, size_t len)
 {
     bool is_base64 = param_is_base64(q);
 
@@ -80,7 +82,7 @@ answer_content(OWN struct call *q, const char *data, size_t len)
         put_base64(b, data, len);
     else
         put_string(b, data, len);
-    put_success(b);
+    line_put_success(b);
     answer_end(q);
 }
 
@@ -92,7 +94,7 @@ do_line_read(struct call *q)
     void *data;
     size_t len;
 
-    if (!has_absolute_path(q))
+    if (!line_has_absolute_path(q))
         return;
     int r = wsand_file_read(sandbox_of(q), param_text(q, "path"), 0, WSAND_ALL,
                             &data, &len, &err);
@@ -100,7 +102,7 @@ do_line_read(struct call *q)
         answer_failure(q, &err);
         return;
     }
-    answer_content(q, data, len);
+    line_answer_content(q, data, len);
     free(data);
 }
 

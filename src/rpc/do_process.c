@@ -37,7 +37,8 @@ struct client_process {
 /* The library calls this on the thread that runs the sandbox, in the order of
  * the output. */
 static void
-on_output(void *arg, uint64_t id, int stream, const void *data, size_t len)
+process_on_output(void *arg, uint64_t id, int stream, const void *data,
+                  size_t len)
 {
     struct client_process *p = arg;
 
@@ -48,7 +49,7 @@ on_output(void *arg, uint64_t id, int stream, const void *data, size_t len)
 /* Set the flag before testing the condition; otherwise a change in between
  * would not wake us. */
 static bool
-do_process_has_room(void *arg)
+process_has_room(void *arg)
 {
     struct client_process *p = arg;
 
@@ -61,15 +62,16 @@ do_process_has_room(void *arg)
 
 /* A process without window waits in its write, as with a full pipe. */
 static size_t
-do_process_window(void *arg)
+process_window(void *arg)
 {
     struct client_process *p = arg;
 
     return stream_window(&p->stream);
 }
 
+/* The lease of the sandbox is needed for a commit only. */
 static void
-exit_job(struct wsand_sandbox *sb, void *arg)
+process_exit_job(struct wsand_sandbox *sb, void *arg)
 {
     struct call *q = arg;
 
@@ -80,16 +82,17 @@ exit_job(struct wsand_sandbox *sb, void *arg)
 
 /* A worker commits first what the process has done to files. */
 static void
-answer_exit(OWN struct call *q, int exit_code)
+process_answer_exit(OWN struct call *q, int exit_code)
 {
     buf_printf(answer_begin(q), "{\"exitCode\":%d}", exit_code);
     if (!server_of(q)->worker ||
-        wsand_post(slot_of(q)->sb, exit_job, q, NULL) < 0)
+        wsand_post(slot_of(q)->sb, process_exit_job, q, NULL) < 0)
         answer_end(q);
 }
 
+/* Further calls of process.wait see has_ended, so the list is complete. */
 static void
-on_exit_told(struct work *w)
+process_answer_waiters(struct work *w)
 {
     struct client_process *p = CONTAINER_OF(w, struct client_process, work);
     struct list waiters;
@@ -98,13 +101,13 @@ on_exit_told(struct work *w)
     list_move(&p->waiters, &waiters);
     pthread_mutex_unlock(&p->srv->lock);
     LIST_FOR_EACH_SAFE(it, &waiters)
-        answer_exit(CONTAINER_OF(it, struct call, link), p->exit_code);
+        process_answer_exit(CONTAINER_OF(it, struct call, link), p->exit_code);
 }
 
 /* The thread of the sandbox only records the end. Answers are sent by the
  * loop, which may post a job for the commit of a worker. */
 static void
-on_exit_of(void *arg, uint64_t id, int exit_code)
+process_ended(void *arg, uint64_t id, int exit_code)
 {
     struct client_process *p = arg;
 
@@ -116,14 +119,14 @@ on_exit_of(void *arg, uint64_t id, int exit_code)
     bool has_waiters = !list_is_empty(&p->waiters);
     pthread_mutex_unlock(&p->srv->lock);
     if (has_waiters)
-        loop_post(p->srv, &p->work, on_exit_told);
+        loop_post(p->srv, &p->work, process_answer_waiters);
 }
 
 /* --- the table */
 
 /* The id is not known yet: on_start sets it. */
 static struct client_process *
-do_process_process_new(const struct call *q)
+process_new(const struct call *q)
 {
     struct slot *slot = slot_of(q);
     struct client_process *p = calloc(1, sizeof *p);
@@ -148,22 +151,23 @@ do_process_process_new(const struct call *q)
 }
 
 static void
-do_process_process_free(struct client_process *p)
+process_free(struct client_process *p)
 {
     list_remove(&p->link);
     free(p);
 }
 
+/* The sandbox is gone, so that the library cannot call back any more. */
 void
 process_free_all(struct slot *slot)
 {
     LIST_FOR_EACH_SAFE(it, &slot->processes)
-        do_process_process_free(CONTAINER_OF(it, struct client_process, link));
+        process_free(CONTAINER_OF(it, struct client_process, link));
 }
 
 /* With the lock held. */
 static struct client_process *
-do_process_find(const struct call *q)
+process_find(const struct call *q)
 {
     uint64_t number = (uint64_t)param_int(q, "processId", 0);
 
@@ -178,7 +182,7 @@ do_process_find(const struct call *q)
 
 /* One that is stalled, which it is no more; 0: none is. */
 static uint64_t
-take_stalled(struct slot *slot)
+process_take_stalled(struct slot *slot)
 {
     uint64_t number = 0;
 
@@ -200,7 +204,7 @@ process_resume_all(struct slot *slot)
 {
     uint64_t number;
 
-    while (slot->phase == SLOT_READY && (number = take_stalled(slot)))
+    while (slot->phase == SLOT_READY && (number = process_take_stalled(slot)))
         (void)wsand_process_resume(slot->sb, number, NULL);
 }
 
@@ -208,7 +212,7 @@ process_resume_all(struct slot *slot)
 
 /* The answer comes before the output of the process. */
 static void
-on_start(void *arg, uint64_t id)
+process_on_start(void *arg, uint64_t id)
 {
     struct client_process *p = arg;
     struct call *q = p->starter;
@@ -222,8 +226,10 @@ on_start(void *arg, uint64_t id)
     answer_end(q);
 }
 
+/* The starter is answered by process_on_start, before the output of the
+ * process. */
 static int
-start(struct call *q, struct client_process *p, struct wsand_error *err)
+process_start(struct call *q, struct client_process *p, struct wsand_error *err)
 {
     uint64_t id;
     char **env;
@@ -240,12 +246,12 @@ start(struct call *q, struct client_process *p, struct wsand_error *err)
         .cwd = param_text(q, "cwd"),
         .user = param_text(q, "user"),
         .env = (const char *const *)env,
-        .on_output = on_output,
-        .on_exit = on_exit_of,
+        .on_output = process_on_output,
+        .on_exit = process_ended,
         .arg = p,
-        .on_start = on_start,
-        .has_room = do_process_has_room,
-        .window = do_process_window};
+        .on_start = process_on_start,
+        .has_room = process_has_room,
+        .window = process_window};
     p->starter = q;
     r = wsand_process_start(sandbox_of(q), &o, &id, err);
     free(env);
@@ -263,20 +269,20 @@ do_process_start(struct call *q)
         answer_error(q, INVALID_PARAMS, "Missing required param: command");
         return;
     }
-    struct client_process *p = do_process_process_new(q);
+    struct client_process *p = process_new(q);
     if (!p) {
         answer_error(q, INTERNAL_ERROR, "Internal error: out of memory");
         return;
     }
-    if (start(q, p, &err) < 0) {
-        do_process_process_free(p);
+    if (process_start(q, p, &err) < 0) {
+        process_free(p);
         answer_failure(q, &err);
     }
 }
 
 /* The end of input follows the data, in the same order. */
 static int
-write_data(struct call *q, struct text data, struct wsand_error *err)
+process_write_data(struct call *q, struct text data, struct wsand_error *err)
 {
     uint64_t id = (uint64_t)param_int(q, "processId", 0);
 
@@ -288,6 +294,7 @@ write_data(struct call *q, struct text data, struct wsand_error *err)
     return r;
 }
 
+/* The call never waits for the process to read. */
 void
 do_process_write(struct call *q)
 {
@@ -302,7 +309,7 @@ do_process_write(struct call *q)
         }
         data.p = owned;
     }
-    int r = write_data(q, data, &err);
+    int r = process_write_data(q, data, &err);
     free(owned);
     answer_status(q, r, &err);
 }
@@ -331,7 +338,7 @@ do_process_kill(struct call *q)
 }
 
 static void
-answer_no_process(OWN struct call *q)
+process_answer_none(OWN struct call *q)
 {
     answer_error(q, SANDBOX_ERROR, "ESRCH: no such process: %" PRIi64,
                  param_int(q, "processId", 0));
@@ -340,23 +347,24 @@ answer_no_process(OWN struct call *q)
 /* The window is larger before the process is woken, so that it can write at
  * once. */
 static void
-window_of_process(OWN struct call *q)
+process_add_window(OWN struct call *q)
 {
     pthread_mutex_lock(&server_of(q)->lock);
-    struct client_process *p = do_process_find(q);
+    struct client_process *p = process_find(q);
     if (p)
         stream_add_window(&p->stream, param_int(q, "bytes", 0));
     pthread_mutex_unlock(&server_of(q)->lock);
     if (!p) {
-        answer_no_process(q);
+        process_answer_none(q);
         return;
     }
     (void)wsand_process_resume(sandbox_of(q), p->number, NULL);
     answer_ok(q);
 }
 
+/* The id is that of a request, which may be a string or a number. */
 static void
-window_of_run(OWN struct call *q)
+process_add_run_window(OWN struct call *q)
 {
     char *id = message_id(param(q, "requestId"));
 
@@ -382,9 +390,9 @@ do_output_window(struct call *q)
         answer_error(q, INVALID_PARAMS,
                      "output.window needs either processId or requestId");
     else if (is_run)
-        window_of_run(q);
+        process_add_run_window(q);
     else
-        window_of_process(q);
+        process_add_window(q);
 }
 
 /* Whether the process has ended and where the call waits are decided under one
@@ -397,7 +405,7 @@ do_process_wait(struct call *q)
     int exit_code = 0;
 
     pthread_mutex_lock(&srv->lock);
-    struct client_process *p = do_process_find(q);
+    struct client_process *p = process_find(q);
     if (p) {
         has_ended = p->has_ended;
         exit_code = p->exit_code;
@@ -406,9 +414,9 @@ do_process_wait(struct call *q)
         list_push_back(&p->waiters, &q->link);
     pthread_mutex_unlock(&srv->lock);
     if (!p)
-        answer_no_process(q);
+        process_answer_none(q);
     else if (has_ended)
-        answer_exit(q, exit_code);
+        process_answer_exit(q, exit_code);
 }
 
 /* The calls are answered without the lock, because answering may take it. */
@@ -434,7 +442,7 @@ process_refuse_waiters(struct slot *slot)
 }
 
 static void
-put_process(struct buf *b, const struct wsand_process *p)
+process_put(struct buf *b, const struct wsand_process *p)
 {
     buf_printf(b, "{\"processId\":%" PRIu64 ",\"command\":", p->id);
     if (p->command)
@@ -448,6 +456,7 @@ put_process(struct buf *b, const struct wsand_process *p)
     buf_add(b, "}", 1);
 }
 
+/* Processes that have ended are listed with their exit code. */
 void
 do_process_list(struct call *q)
 {
@@ -465,7 +474,7 @@ do_process_list(struct call *q)
     for (size_t i = 0; i < n; i++) {
         if (i)
             buf_add(b, ",", 1);
-        put_process(b, &v[i]);
+        process_put(b, &v[i]);
     }
     buf_puts(b, "]}");
     free(v);

@@ -92,6 +92,8 @@ do_run_put_reasons(struct buf *b, const struct call *q,
     put_message(b, q, o);
 }
 
+/* Figures come after the reasons, and members that are often absent at the
+ * end. */
 static void
 do_run_put_result(struct buf *b, const struct call *q,
                   const struct wsand_output *o)

@@ -15,8 +15,8 @@
 
 /* `copy` is a fork, or NULL. */
 static void
-answer_id(OWN struct call *q, const struct slot *slot,
-          struct wsand_sandbox *copy)
+sandbox_answer_id(OWN struct call *q, const struct slot *slot,
+                  struct wsand_sandbox *copy)
 {
     struct buf *b = answer_begin(q);
 
@@ -98,6 +98,7 @@ do_create(struct call *q)
         answer_error(q, INTERNAL_ERROR, "Internal error: out of memory");
 }
 
+/* The answer is sent at the end, when all sandboxes are freed (server.c). */
 void
 do_kill(struct call *q)
 {
@@ -111,15 +112,17 @@ do_kill(struct call *q)
 
 /* --- sandbox.create */
 
+/* A slot whose sandbox could not be created refuses the calls that wait in it,
+ * and is freed. */
 static void
-do_sandbox_on_made(void *arg, struct wsand_sandbox *sb,
-                   const struct wsand_error *err)
+sandbox_created(void *arg, struct wsand_sandbox *sb,
+                const struct wsand_error *err)
 {
     struct call *q = arg;
     struct slot *slot = slot_of(q);
 
     if (sb)
-        answer_id(q, slot, NULL);
+        sandbox_answer_id(q, slot, NULL);
     else
         answer_failure(q, err);
     slot->sb = sb;
@@ -128,6 +131,8 @@ do_sandbox_on_made(void *arg, struct wsand_sandbox *sb,
         slot_free(slot);
 }
 
+/* The slot gets its id and label first: calls may name the sandbox before it
+ * exists. */
 void
 do_sandbox_create(struct call *q)
 {
@@ -145,9 +150,9 @@ do_sandbox_create(struct call *q)
     }
     job_of(q)->slot = slot;
     if (config_is_quick(slot->config))
-        slot_create_here(slot, do_sandbox_on_made, q);
+        slot_create_here(slot, sandbox_created, q);
     else
-        slot_create(slot, do_sandbox_on_made, q);
+        slot_create(slot, sandbox_created, q);
 }
 
 /* --- sandbox.fork */
@@ -159,8 +164,9 @@ struct forking {
     struct wsand_error err;
 };
 
+/* A fork shares the configuration of its original. */
 static void
-on_forked(struct work *w)
+sandbox_forked(struct work *w)
 {
     struct forking *f = CONTAINER_OF(w, struct forking, work);
     struct server *srv = server_of(f->q);
@@ -174,7 +180,7 @@ on_forked(struct work *w)
     } else {
         slot->sb = f->sb;
         slot->phase = SLOT_READY;
-        answer_id(f->q, slot, f->sb);
+        sandbox_answer_id(f->q, slot, f->sb);
     }
     free(f);
 }
@@ -193,13 +199,14 @@ do_sandbox_fork(struct call *q)
     f->q = q;
     if (wsand_fork(sandbox_of(q), &f->sb, &f->err) < 0)
         f->sb = NULL;
-    loop_post(server_of(q), &f->work, on_forked);
+    loop_post(server_of(q), &f->work, sandbox_forked);
 }
 
 /* --- sandbox.list */
 
+/* The time is written as in JavaScript, in UTC with milliseconds. */
 static void
-do_sandbox_put_time(struct buf *b, int64_t ms)
+sandbox_put_time(struct buf *b, int64_t ms)
 {
     char text[32];
     time_t s = ms / 1000;
@@ -211,7 +218,7 @@ do_sandbox_put_time(struct buf *b, int64_t ms)
 }
 
 static void
-do_sandbox_put(struct buf *b, const struct slot *slot)
+sandbox_put(struct buf *b, const struct slot *slot)
 {
     buf_printf(b, "{\"sandboxId\":\"%" PRIu64 "\"", slot->id);
     if (slot->label) {
@@ -219,7 +226,7 @@ do_sandbox_put(struct buf *b, const struct slot *slot)
         put_text(b, slot->label);
     }
     put_name(b, "createdAt");
-    do_sandbox_put_time(b, slot->created_ms);
+    sandbox_put_time(b, slot->created_ms);
     buf_add(b, "}", 1);
 }
 
@@ -240,7 +247,7 @@ do_sandbox_list(struct call *q)
             if (!is_first)
                 buf_add(b, ",", 1);
             is_first = false;
-            do_sandbox_put(b, slot);
+            sandbox_put(b, slot);
         }
     buf_add(b, "]", 1);
     answer_end(q);
@@ -248,8 +255,10 @@ do_sandbox_list(struct call *q)
 
 /* --- sandbox.destroy */
 
+/* The slot is freed before the answer, so that a client that has it finds the
+ * number of sandboxes changed. */
 static void
-do_sandbox_freed(struct work *w)
+sandbox_freed(struct work *w)
 {
     struct job *j = CONTAINER_OF(w, struct job, work);
 
@@ -262,12 +271,12 @@ do_sandbox_free(struct work *w)
 {
     const struct slot *slot = CONTAINER_OF(w, struct job, work)->slot;
 
-    sandbox_free_later(slot->srv, slot->sb, w, do_sandbox_freed);
+    sandbox_free_later(slot->srv, slot->sb, w, sandbox_freed);
 }
 
 /* All earlier calls to the sandbox have been served. */
 static void
-do_sandbox_last_job(struct wsand_sandbox *sb, void *arg)
+sandbox_last_job(struct wsand_sandbox *sb, void *arg)
 {
     (void)sb;
     loop_post(server_of(arg), &job_of(arg)->work, do_sandbox_free);
@@ -300,7 +309,7 @@ do_sandbox_destroy(struct call *q)
     slot->phase = SLOT_DESTROYED;
     process_refuse_waiters(slot);
     if (phase == SLOT_OFFLOADED) /* not now: the caller may be slot_settle */
-        loop_post(server_of(q), &job_of(q)->work, do_sandbox_freed);
-    else if (wsand_post(slot->sb, do_sandbox_last_job, q, NULL) < 0)
+        loop_post(server_of(q), &job_of(q)->work, sandbox_freed);
+    else if (wsand_post(slot->sb, sandbox_last_job, q, NULL) < 0)
         do_sandbox_free(&job_of(q)->work);
 }

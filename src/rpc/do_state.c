@@ -112,7 +112,7 @@ typedef int snapshot_fn(struct wsand_sandbox *sb, uint64_t id,
 /* The id is a string in our answers, but a number is accepted, too. Text that
  * is no number names no snapshot. */
 static int
-with_snapshot(struct call *q, snapshot_fn *fn, struct wsand_error *err)
+snapshot_use(struct call *q, snapshot_fn *fn, struct wsand_error *err)
 {
     uint64_t id = snapshot_id(q);
 
@@ -148,12 +148,14 @@ put_not_copied(struct buf *b, struct wsand_sandbox *sb)
     free(v);
 }
 
+/* The list of lost processes is that of the snapshot, so it is read after
+ * restoring. */
 void
 do_snapshot_restore(struct call *q)
 {
     struct wsand_error err = {0};
 
-    if (with_snapshot(q, wsand_snapshot_restore, &err) < 0) {
+    if (snapshot_use(q, wsand_snapshot_restore, &err) < 0) {
         answer_failure(q, &err);
         return;
     }
@@ -177,7 +179,7 @@ do_snapshot_delete(struct call *q)
 {
     struct wsand_error err = {0};
 
-    answer_status(q, with_snapshot(q, wsand_snapshot_delete, &err), &err);
+    answer_status(q, snapshot_use(q, wsand_snapshot_delete, &err), &err);
 }
 
 void
@@ -227,6 +229,7 @@ do_history_list(struct call *q)
     answer_end(q);
 }
 
+/* Clearing cannot fail. */
 void
 do_history_clear(struct call *q)
 {

@@ -6,7 +6,7 @@
 
 /* Before `create` there is no sandbox, and all its figures are 0. */
 static struct wsand_status
-do_status_of(const struct call *q)
+status_of(const struct call *q)
 {
     struct wsand_status st = {.size = sizeof st};
 
@@ -16,7 +16,7 @@ do_status_of(const struct call *q)
 }
 
 static uint64_t
-uptime_ms(const struct server *srv)
+status_uptime_ms(const struct server *srv)
 {
     return (uint64_t)(time_mono_ns() / NS_PER_MS - srv->started_ms);
 }
@@ -26,14 +26,14 @@ uptime_ms(const struct server *srv)
 void
 do_status(struct call *q)
 {
-    struct wsand_status st = do_status_of(q);
+    struct wsand_status st = status_of(q);
     struct buf *b = answer_begin(q);
 
     buf_add(b, "{", 1);
     put_bool(b, "ready", sandbox_of(q));
     put_name(b, "version");
     put_text(b, wsand_version());
-    put_number(b, "uptimeMs", uptime_ms(server_of(q)));
+    put_number(b, "uptimeMs", status_uptime_ms(server_of(q)));
     put_number(b, "sandboxes",
                server_of(q)->n_slots + (server_of(q)->root ? 1 : 0));
     put_number(b, "memoryUsedBytes", st.memory_bytes);
@@ -52,10 +52,10 @@ do_status(struct call *q)
 void
 do_line_status(struct call *q)
 {
-    struct wsand_status st = do_status_of(q);
+    struct wsand_status st = status_of(q);
     struct buf *b = answer_begin(q);
 
-    put_number(b, "uptime_ms", uptime_ms(server_of(q)));
+    put_number(b, "uptime_ms", status_uptime_ms(server_of(q)));
     put_number(b, "memory_used_bytes", st.memory_bytes);
     put_number(b, "memory_limit_bytes", st.max.memory_bytes);
     put_bool(b, "ready", sandbox_of(q));
@@ -69,10 +69,12 @@ do_line_status(struct call *q)
     answer_end(q);
 }
 
+/* Limits that this server has itself are in the configuration, all others in
+ * the library. */
 void
 do_limits_get(struct call *q)
 {
-    struct wsand_status st = do_status_of(q);
+    struct wsand_status st = status_of(q);
     const struct sandbox_config *c = slot_of(q)->config;
     struct buf *b = answer_begin(q);
 

@@ -44,7 +44,7 @@ storing_new(struct call *q)
 
 /* The end, with s->err if s->r says so. */
 static void
-do_storage_finish(OWN struct storing *s, enum slot_phase phase)
+storing_finish(OWN struct storing *s, enum slot_phase phase)
 {
     answer_status(s->q, s->r, &s->err);
     slot_settle(s->slot, phase);
@@ -55,8 +55,8 @@ do_storage_finish(OWN struct storing *s, enum slot_phase phase)
 /* Returns false if it could not be posted; s->err contains the reason. A posted
  * job may already be done. */
 static bool
-do_storage_post(struct storing *s,
-                void (*job)(struct wsand_sandbox *sb, void *arg))
+storing_post(struct storing *s,
+             void (*job)(struct wsand_sandbox *sb, void *arg))
 {
     struct wsand_error err = {0};
 
@@ -68,8 +68,9 @@ do_storage_post(struct storing *s,
     return false;
 }
 
+/* The client has as long as a run of the sandbox would have. */
 static void
-call_client(struct storing *s, const char *method, callback_done *done)
+storing_ask(struct storing *s, const char *method, callback_done *done)
 {
     int64_t limit_ns = (int64_t)s->slot->config->timeout_ms * NS_PER_MS;
     char name[24];
@@ -91,6 +92,8 @@ call_client(struct storing *s, const char *method, callback_done *done)
 
 /* --- offload: export, storage.save, free */
 
+/* The processes are gone with the sandbox; calls that wait for them are
+ * refused. */
 static void
 do_storage_on_freed(struct work *w)
 {
@@ -99,11 +102,12 @@ do_storage_on_freed(struct work *w)
     s->slot->sb = NULL;
     process_refuse_waiters(s->slot);
     process_free_all(s->slot);
-    do_storage_finish(s, SLOT_OFFLOADED);
+    storing_finish(s, SLOT_OFFLOADED);
 }
 
+/* Only when the client has the state is the sandbox freed. */
 static void
-on_saved(void *arg, const struct json *result, const char *error)
+storing_saved(void *arg, const struct json *result, const char *error)
 {
     struct storing *s = arg;
 
@@ -113,29 +117,33 @@ on_saved(void *arg, const struct json *result, const char *error)
         return;
     }
     s->r = report_fail(&s->err, EIO, "storage.save: %s", error);
-    do_storage_finish(s, SLOT_READY);
+    storing_finish(s, SLOT_READY);
 }
 
 static void
-on_exported(struct work *w)
+storing_exported(struct work *w)
 {
     struct storing *s = CONTAINER_OF(w, struct storing, work);
 
     if (s->r == 0)
-        call_client(s, "storage.save", on_saved);
+        storing_ask(s, "storage.save", storing_saved);
     else
-        do_storage_finish(s, SLOT_READY);
+        storing_finish(s, SLOT_READY);
 }
 
+/* The export is a job like any other, so that it comes after all earlier
+ * calls. */
 static void
-export_job(struct wsand_sandbox *sb, void *arg)
+storing_export(struct wsand_sandbox *sb, void *arg)
 {
     struct storing *s = arg;
 
     s->r = wsand_export(sb, &s->data, &s->len, &s->err);
-    loop_post(s->slot->srv, &s->work, on_exported);
+    loop_post(s->slot->srv, &s->work, storing_exported);
 }
 
+/* The slot is as if it were being created: later calls wait in it until the
+ * outcome is known. */
 void
 do_offload(struct call *q)
 {
@@ -144,39 +152,42 @@ do_offload(struct call *q)
     if (!s)
         return;
     s->slot->phase = SLOT_CREATING;
-    if (!do_storage_post(s, export_job))
-        do_storage_finish(s, SLOT_READY);
+    if (!storing_post(s, storing_export))
+        storing_finish(s, SLOT_READY);
 }
 
 /* --- rehydrate: storage.load, a new sandbox, import */
 
+/* A sandbox whose import failed is freed. The client still has the state, and
+ * rehydrate can be called again. */
 static void
-on_dropped(struct work *w)
+storing_dropped(struct work *w)
 {
     struct storing *s = CONTAINER_OF(w, struct storing, work);
 
     s->slot->sb = NULL;
-    do_storage_finish(s, SLOT_OFFLOADED);
+    storing_finish(s, SLOT_OFFLOADED);
 }
 
 static void
-on_imported(struct work *w)
+storing_imported(struct work *w)
 {
     struct storing *s = CONTAINER_OF(w, struct storing, work);
 
     if (s->r == 0)
-        do_storage_finish(s, SLOT_READY);
+        storing_finish(s, SLOT_READY);
     else
-        sandbox_free_later(s->slot->srv, s->slot->sb, &s->work, on_dropped);
+        sandbox_free_later(s->slot->srv, s->slot->sb, &s->work,
+                           storing_dropped);
 }
 
 static void
-import_job(struct wsand_sandbox *sb, void *arg)
+storing_import(struct wsand_sandbox *sb, void *arg)
 {
     struct storing *s = arg;
 
     s->r = wsand_import(sb, s->data, s->len, &s->err);
-    loop_post(s->slot->srv, &s->work, on_imported);
+    loop_post(s->slot->srv, &s->work, storing_imported);
 }
 
 static void
@@ -189,15 +200,17 @@ do_storage_on_made(void *arg, struct wsand_sandbox *sb,
     if (!sb) {
         s->r = -err->errnum;
         s->err = *err;
-        do_storage_finish(s, SLOT_OFFLOADED);
+        storing_finish(s, SLOT_OFFLOADED);
         return;
     }
-    if (!do_storage_post(s, import_job))
-        on_imported(&s->work);
+    if (!storing_post(s, storing_import))
+        storing_imported(&s->work);
 }
 
+/* The answer comes from the client, so each of its members is checked. */
 static int
-take_state(struct storing *s, const struct json *result, const char *error)
+storing_take_state(struct storing *s, const struct json *result,
+                   const char *error)
 {
     const struct json *state = json_get(result, "state");
     char *data;
@@ -215,17 +228,18 @@ take_state(struct storing *s, const struct json *result, const char *error)
 }
 
 static void
-on_loaded(void *arg, const struct json *result, const char *error)
+storing_loaded(void *arg, const struct json *result, const char *error)
 {
     struct storing *s = arg;
 
-    s->r = take_state(s, result, error);
+    s->r = storing_take_state(s, result, error);
     if (s->r == 0)
         slot_create(s->slot, do_storage_on_made, s);
     else
-        do_storage_finish(s, SLOT_OFFLOADED);
+        storing_finish(s, SLOT_OFFLOADED);
 }
 
+/* A sandbox that is there needs nothing. */
 void
 do_rehydrate(struct call *q)
 {
@@ -237,5 +251,5 @@ do_rehydrate(struct call *q)
     if (!s)
         return;
     s->slot->phase = SLOT_CREATING;
-    call_client(s, "storage.load", on_loaded);
+    storing_ask(s, "storage.load", storing_loaded);
 }

@@ -37,7 +37,7 @@ transfer_free(struct transfer *t)
 
 /* No archive of what the sandbox may hold is larger. */
 static size_t
-archive_bytes_max(const struct wsand_sandbox *sb)
+transfer_bytes_max(const struct wsand_sandbox *sb)
 {
     struct wsand_status s = {.size = sizeof s};
     size_t max;
@@ -59,7 +59,7 @@ transfer_new(const struct wsand_sandbox *sb, const char *id)
 
     if (!t)
         return NULL;
-    buf_init(&t->bytes, archive_bytes_max(sb));
+    buf_init(&t->bytes, transfer_bytes_max(sb));
     t->id = strdup(id);
     if (t->id)
         return t;
@@ -68,7 +68,7 @@ transfer_new(const struct wsand_sandbox *sb, const char *id)
 }
 
 static void
-unknown_transfer(OWN struct call *q)
+transfer_answer_unknown(OWN struct call *q)
 {
     answer_error(q, INVALID_PARAMS, "Unknown transferId: %.200s",
                  param_text(q, "transferId"));
@@ -79,7 +79,7 @@ unknown_transfer(OWN struct call *q)
 /* A part can be requested again, because the whole archive is kept until the
  * next export. */
 static void
-answer_part(OWN struct call *q, struct transfer *t, uint64_t seq)
+transfer_answer_part(OWN struct call *q, struct transfer *t, uint64_t seq)
 {
     size_t n_parts = (t->bytes.len + t->part_bytes - 1) / t->part_bytes;
 
@@ -102,7 +102,8 @@ answer_part(OWN struct call *q, struct transfer *t, uint64_t seq)
 /* The id is new for each export, so that parts of two exports are never mixed.
  */
 static void
-begin_parts(OWN struct call *q, OWN char *data, size_t len, size_t part_bytes)
+transfer_begin_parts(OWN struct call *q, OWN char *data, size_t len,
+                     size_t part_bytes)
 {
     struct slot *slot = slot_of(q);
     char id[24];
@@ -118,11 +119,11 @@ begin_parts(OWN struct call *q, OWN char *data, size_t len, size_t part_bytes)
     slot->export->bytes.p = data;
     slot->export->bytes.len = slot->export->bytes.cap = len;
     slot->export->part_bytes = part_bytes;
-    answer_part(q, slot->export, 0);
+    transfer_answer_part(q, slot->export, 0);
 }
 
 static void
-answer_data(OWN struct call *q, const char *data, size_t len)
+transfer_answer_data(OWN struct call *q, const char *data, size_t len)
 {
     struct buf *b = answer_begin(q);
 
@@ -132,8 +133,10 @@ answer_data(OWN struct call *q, const char *data, size_t len)
     answer_end(q);
 }
 
+/* With a size of parts, the archive stays in memory until it is replaced or
+ * the sandbox is freed. */
 static void
-export_all(OWN struct call *q)
+transfer_export(OWN struct call *q)
 {
     size_t part_bytes = (size_t)param_int(q, "partBytes", 0), len;
     struct wsand_error err = {0};
@@ -143,9 +146,9 @@ export_all(OWN struct call *q)
     if (r != 0) {
         answer_failure(q, &err);
     } else if (part_bytes) {
-        begin_parts(q, data, len, part_bytes);
+        transfer_begin_parts(q, data, len, part_bytes);
     } else {
-        answer_data(q, data, len);
+        transfer_answer_data(q, data, len);
         free(data);
     }
 }
@@ -158,17 +161,17 @@ do_export(struct call *q)
     struct transfer *t = slot_of(q)->export;
 
     if (!id)
-        export_all(q);
+        transfer_export(q);
     else if (!t || strcmp(t->id, id) != 0)
-        unknown_transfer(q);
+        transfer_answer_unknown(q);
     else
-        answer_part(q, t, (uint64_t)param_int(q, "seq", 0));
+        transfer_answer_part(q, t, (uint64_t)param_int(q, "seq", 0));
 }
 
 /* --- import */
 
 static void
-do_transfer_import_all(OWN struct call *q, const char *data, size_t len)
+transfer_import(OWN struct call *q, const char *data, size_t len)
 {
     struct wsand_error err = {0};
 
@@ -178,7 +181,7 @@ do_transfer_import_all(OWN struct call *q, const char *data, size_t len)
 
 /* The transfer that a part belongs to; NULL: q was answered. */
 static struct transfer *
-import_of(OWN struct call *q, const char *id, uint64_t seq)
+transfer_import_of(OWN struct call *q, const char *id, uint64_t seq)
 {
     struct slot *slot = slot_of(q);
 
@@ -190,7 +193,7 @@ import_of(OWN struct call *q, const char *id, uint64_t seq)
         return slot->import;
     }
     if (!slot->import || strcmp(slot->import->id, id) != 0) {
-        unknown_transfer(q);
+        transfer_answer_unknown(q);
         return NULL;
     }
     if (slot->import->seq != seq) {
@@ -204,10 +207,12 @@ import_of(OWN struct call *q, const char *id, uint64_t seq)
 /* Nothing is changed before the last part is there and the whole archive was
  * checked. */
 static void
-import_part(OWN struct call *q, const char *id, const char *data, size_t len)
+transfer_import_part(OWN struct call *q, const char *id, const char *data,
+                     size_t len)
 {
     struct slot *slot = slot_of(q);
-    struct transfer *t = import_of(q, id, (uint64_t)param_int(q, "seq", 0));
+    struct transfer *t =
+        transfer_import_of(q, id, (uint64_t)param_int(q, "seq", 0));
 
     if (!t)
         return;
@@ -220,11 +225,13 @@ import_part(OWN struct call *q, const char *id, const char *data, size_t len)
         answer_ok(q);
         return;
     } else {
-        do_transfer_import_all(q, t->bytes.p, t->bytes.len);
+        transfer_import(q, t->bytes.p, t->bytes.len);
     }
     transfer_free(STEAL(slot->import));
 }
 
+/* The data is decoded before the id is considered, so that a part that is not
+ * base64 does not end the transfer. */
 void
 do_import(struct call *q)
 {
@@ -237,8 +244,8 @@ do_import(struct call *q)
         return;
     }
     if (id)
-        import_part(q, id, data, len);
+        transfer_import_part(q, id, data, len);
     else
-        do_transfer_import_all(q, data, len);
+        transfer_import(q, data, len);
     free(data);
 }

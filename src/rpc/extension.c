@@ -14,6 +14,7 @@
  * command has failed: the rest is the shell's, to act on it. */
 #define MARGIN_NS (1000 * NS_PER_MS)
 
+/* The shell needs time to report the failure before the run itself is ended. */
 static int64_t
 extension_deadline_of(const struct sandbox_config *c,
                       const struct wsand_call_info *info)
@@ -28,7 +29,7 @@ extension_deadline_of(const struct sandbox_config *c,
 /* --- the request */
 
 static void
-put_args(struct buf *b, const char *const *argv)
+extension_put_args(struct buf *b, const char *const *argv)
 {
     put_name(b, "args");
     buf_add(b, "[", 1);
@@ -40,13 +41,15 @@ put_args(struct buf *b, const char *const *argv)
     buf_add(b, "]", 1);
 }
 
+/* Input that is not UTF-8 is sent in two forms: as text with replacements for
+ * simple clients, and in base64. */
 static void
-put_call(struct buf *b, const struct wsand_call_info *info)
+extension_put_call(struct buf *b, const struct wsand_call_info *info)
 {
     buf_add(b, "{", 1);
     put_name(b, "name");
     put_text(b, info->name);
-    put_args(b, info->argv);
+    extension_put_args(b, info->argv);
     put_name(b, "stdin");
     put_string(b, info->input, info->input_len);
     if (!text_is_utf8(info->input, info->input_len)) {
@@ -62,8 +65,9 @@ put_call(struct buf *b, const struct wsand_call_info *info)
 
 /* --- the answer */
 
+/* The text looks like that of a native command: its name, then the reason. */
 static void
-fail_call(struct wsand_call *call, const char *reason)
+extension_fail(struct wsand_call *call, const char *reason)
 {
     struct buf b;
 
@@ -77,29 +81,32 @@ fail_call(struct wsand_call *call, const char *reason)
 }
 
 static struct text
-text_member(const struct json *result, const char *name)
+extension_text(const struct json *result, const char *name)
 {
     const struct json *v = json_get(result, name);
 
     return json_is(v, JSON_STRING) ? json_text(v) : (struct text){"", 0};
 }
 
+/* Only the low byte of the status counts, as in a shell. */
 static void
-on_reply(void *arg, const struct json *result, const char *error)
+extension_replied(void *arg, const struct json *result, const char *error)
 {
     struct wsand_call *call = arg;
 
     if (!result) {
-        fail_call(call, error);
+        extension_fail(call, error);
         return;
     }
-    struct text out = text_member(result, "stdout");
-    struct text err = text_member(result, "stderr");
+    struct text out = extension_text(result, "stdout");
+    struct text err = extension_text(result, "stderr");
     int64_t status = 0;
     (void)json_whole(json_get(result, "exitCode"), &status);
     wsand_call_reply(call, (int)(status & 255), out.p, out.len, err.p, err.len);
 }
 
+/* The library has stopped the process of the command. wsand_call_reply lets it
+ * continue, on whichever thread the answer arrives. */
 void
 extension_invoke(void *arg, struct wsand_call *call)
 {
@@ -108,8 +115,9 @@ extension_invoke(void *arg, struct wsand_call *call)
     struct buf b;
 
     buf_init(&b, SIZE_MAX);
-    put_call(&b, info);
+    extension_put_call(&b, info);
     callback_send(e->config->srv, "extension.invoke", &b,
-                  extension_deadline_of(e->config, info), on_reply, call);
+                  extension_deadline_of(e->config, info), extension_replied,
+                  call);
     buf_fini(&b);
 }

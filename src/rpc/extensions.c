@@ -21,13 +21,14 @@ extension_find(const struct sandbox_config *c, const char *name)
 }
 
 static struct text
-text_of(const struct json *v)
+extensions_text(const struct json *v)
 {
     return json_is(v, JSON_STRING) ? json_text(v) : (struct text){"", 0};
 }
 
+/* One line for each extension, with its description if there is one. */
 static void
-put_list(struct buf *out, const struct sandbox_config *c)
+extensions_put_list(struct buf *out, const struct sandbox_config *c)
 {
     size_t width = 0;
 
@@ -37,7 +38,7 @@ put_list(struct buf *out, const struct sandbox_config *c)
     }
     for (size_t i = 0; i < c->n_extensions; i++) {
         const struct extension *e = &c->extensions[i];
-        struct text t = text_of(json_get(e->json, "description"));
+        struct text t = extensions_text(json_get(e->json, "description"));
         if (t.len)
             buf_printf(out, "%-*s  %s\n", (int)width, e->name, t.p);
         else
@@ -46,11 +47,11 @@ put_list(struct buf *out, const struct sandbox_config *c)
 }
 
 static void
-put_info(struct buf *out, const struct extension *e)
+extensions_put_info(struct buf *out, const struct extension *e)
 {
     const struct json *package = json_get(e->json, "pythonPackage");
-    struct text version = text_of(json_get(package, "version"));
-    struct text summary = text_of(json_get(package, "summary"));
+    struct text version = extensions_text(json_get(package, "version"));
+    struct text summary = extensions_text(json_get(package, "summary"));
 
     buf_puts(out, e->help);
     if (version.len)
@@ -68,11 +69,11 @@ extensions_answer(const struct sandbox_config *c, const char *const *argv,
     const char *name = argv[0] && argv[1] ? argv[2] : NULL;
 
     if (!strcmp(verb, "list") && !name) {
-        put_list(out, c);
+        extensions_put_list(out, c);
     } else if (!strcmp(verb, "info") && name && !argv[3]) {
         const struct extension *e = extension_find(c, name);
         if (e)
-            put_info(out, e);
+            extensions_put_info(out, e);
         else
             buf_printf(err,
                        "extensions: there is no extension '%s'; 'extensions "
@@ -86,8 +87,9 @@ extensions_answer(const struct sandbox_config *c, const char *const *argv,
     return err->len ? 1 : 0;
 }
 
+/* The command runs in the server itself, and needs no answer of the client. */
 static void
-invoke(void *arg, struct wsand_call *call)
+extensions_invoke(void *arg, struct wsand_call *call)
 {
     struct buf out, err;
 
@@ -106,6 +108,6 @@ extensions_command(const struct sandbox_config *c)
 {
     return (struct wsand_command){.name = EXTENSIONS_COMMAND,
                                   .help = help,
-                                  .invoke = invoke,
+                                  .invoke = extensions_invoke,
                                   .arg = (void *)c};
 }

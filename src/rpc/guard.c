@@ -20,7 +20,7 @@ guard_init(struct guard *g)
 
 /* Nobody may read it. */
 static void
-complain(void)
+guard_complain(void)
 {
     struct pollfd p = {STDERR_FILENO, POLLOUT, 0};
 
@@ -40,19 +40,21 @@ guard_watch(void *arg)
     while (!g->is_over && r != ETIMEDOUT)
         r = pthread_cond_clockwait(&g->over, &g->lock, CLOCK_MONOTONIC, &until);
     if (!g->is_over) {
-        complain();
+        guard_complain();
         _exit(EXIT_FAILURE);
     }
     pthread_mutex_unlock(&g->lock);
     return NULL;
 }
 
+/* Without a thread, the end may take as long as its slowest sandbox. */
 void
 guard_start(struct guard *g)
 {
     g->has_thread = !os_thread_start(&g->thread, guard_watch, g);
 }
 
+/* The orderly end was in time. The thread must be gone before its lock is. */
 void
 guard_fini(struct guard *g)
 {

@@ -184,6 +184,8 @@ job_post(OWN struct call *q)
 
 /* --- answers */
 
+/* The message of the library begins with the name of the error, as the
+ * protocol demands. */
 void
 answer_failure(OWN struct call *q, const struct wsand_error *err)
 {

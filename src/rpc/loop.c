@@ -46,7 +46,7 @@ loop_post(struct server *srv, struct work *w, work_fn *run)
 }
 
 static struct work *
-take_posted(struct server *srv)
+loop_take_posted(struct server *srv)
 {
     struct work *w = NULL;
 
@@ -61,11 +61,11 @@ take_posted(struct server *srv)
 
 /* The object that contains the work may be gone after it. */
 static void
-do_posted(struct server *srv)
+loop_do_posted(struct server *srv)
 {
     struct work *w;
 
-    while ((w = take_posted(srv)))
+    while ((w = loop_take_posted(srv)))
         w->run(w);
 }
 
@@ -74,7 +74,7 @@ do_posted(struct server *srv)
 /* False at its end, or where it cannot be read. A socket whose other end is
  * gone with unread answers is reset: that is its end. */
 static bool
-read_input(struct server *srv, int hfd)
+loop_read(struct server *srv, int hfd)
 {
     int n = frame_read(&srv->in, hfd, true);
 
@@ -132,27 +132,29 @@ struct loop {
 
 /* 0: never */
 static int64_t
-earlier(int64_t a, int64_t b)
+loop_earlier(int64_t a, int64_t b)
 {
     return a && (!b || a < b) ? a : b;
 }
 
 /* When the next step of the end is due; 0: never. */
 static int64_t
-next_step_ns(const struct loop *l)
+loop_next_step_ns(const struct loop *l)
 {
     if (!l->srv->is_cancelling)
         return l->end_ns;
     return l->srv->rejects_calls ? 0 : l->end_ns + REFUSE_MS * NS_PER_MS;
 }
 
+/* The loop wakes for the earliest of three times: the deadline of a request of
+ * ours, the next step of the end, and the next measurement of memory. */
 static int
-timeout_ms(struct loop *l)
+loop_timeout_ms(struct loop *l)
 {
     int64_t next = callback_expire(l->srv, l->srv->is_cancelling);
 
-    next = earlier(next, next_step_ns(l));
-    next = earlier(next, l->srv->tidy.due_ns);
+    next = loop_earlier(next, loop_next_step_ns(l));
+    next = loop_earlier(next, l->srv->tidy.due_ns);
     /* Set the flag before testing the condition; otherwise a call answered in
      * between would not wake us. */
     l->srv->wants_fewer = l->has_lines || l->srv->is_ending;
@@ -169,7 +171,7 @@ enum { IN, OUT, WAKE, SIGNAL, N_POLLED };
 /* Nothing is read from a client that is stuck: its lines would have to be
  * dropped. */
 static bool
-may_read(const struct loop *l)
+loop_may_read(const struct loop *l)
 {
     return l->in_hfd >= 0 && !l->srv->is_deaf && !peer_is_stuck(&l->srv->peer);
 }
@@ -177,22 +179,24 @@ may_read(const struct loop *l)
 /* A client that waits for each answer has often sent its next request before
  * this thread goes on: then there is no need to wait for events. */
 static bool
-read_ahead(struct loop *l)
+loop_read_ahead(struct loop *l)
 {
-    if (l->n_ahead++ < READS_AHEAD && may_read(l) &&
+    if (l->n_ahead++ < READS_AHEAD && loop_may_read(l) &&
         frame_read(&l->srv->in, l->in_hfd, false) > 0)
         return true;
     l->n_ahead = 0;
     return false;
 }
 
+/* Input that may not be read is still watched for its end: a client that
+ * closes while it is stuck is gone. */
 static void
-wait_for_events(struct loop *l, struct pollfd p[N_POLLED])
+loop_wait(struct loop *l, struct pollfd p[N_POLLED])
 {
     struct server *srv = l->srv;
 
     p[IN] = (struct pollfd){l->in_hfd, POLLIN, 0};
-    if (!may_read(l))
+    if (!loop_may_read(l))
         p[IN] = (struct pollfd){l->is_hung_up ? -1 : l->in_hfd, 0, 0};
     p[OUT] = (struct pollfd){srv->out.out.hfd, 0, 0};
     if (writer_has_more(&srv->out))
@@ -201,7 +205,7 @@ wait_for_events(struct loop *l, struct pollfd p[N_POLLED])
         p[OUT].fd = -1;
     p[WAKE] = (struct pollfd){srv->wake_hfd, POLLIN, 0};
     p[SIGNAL] = (struct pollfd){srv->signal_hfd, POLLIN, 0};
-    int n = poll(p, N_POLLED, timeout_ms(l));
+    int n = poll(p, N_POLLED, loop_timeout_ms(l));
     if (n < 0)
         for (int i = 0; i < N_POLLED; i++)
             p[i].revents = 0;
@@ -212,21 +216,21 @@ wait_for_events(struct loop *l, struct pollfd p[N_POLLED])
 
 /* A time of 0 means that nothing more is read, either. */
 static void
-end_soon(struct loop *l, int64_t ms)
+loop_end_soon(struct loop *l, int64_t ms)
 {
     l->srv->is_ending = true;
     l->srv->is_deaf |= !ms;
     l->srv->wants_fewer = true;
-    l->end_ns = earlier(l->end_ns, time_mono_ns() + ms * NS_PER_MS);
+    l->end_ns = loop_earlier(l->end_ns, time_mono_ns() + ms * NS_PER_MS);
 }
 
 /* At the end of input. */
 static void
-end_after_grace(struct loop *l)
+loop_end_after_grace(struct loop *l)
 {
     uint64_t ms = l->srv->options->grace_ms;
 
-    end_soon(l, ms ? (int64_t)ms : GRACE_MS);
+    loop_end_soon(l, ms ? (int64_t)ms : GRACE_MS);
 }
 
 /* Ends what does not end by itself. */
@@ -252,8 +256,10 @@ loop_flush(struct server *srv)
         slot_each(srv, process_resume_all);
 }
 
+/* Signals first, so that an end is noticed under load. Posted work comes
+ * before input, because it ends calls. */
 static void
-handle_events(struct loop *l, const struct pollfd p[N_POLLED])
+loop_handle_events(struct loop *l, const struct pollfd p[N_POLLED])
 {
     struct server *srv = l->srv;
     struct signalfd_siginfo info;
@@ -261,26 +267,26 @@ handle_events(struct loop *l, const struct pollfd p[N_POLLED])
 
     if (p[SIGNAL].revents && read(srv->signal_hfd, &info, sizeof info) > 0) {
         srv->end_signal = (int)info.ssi_signo;
-        end_soon(l, 0);
+        loop_end_soon(l, 0);
     }
     if (p[WAKE].revents && read(srv->wake_hfd, &n, sizeof n) > 0)
-        do_posted(srv);
+        loop_do_posted(srv);
     if (p[OUT].revents)
         loop_flush(srv);
     if (p[OUT].revents & POLLERR || writer_is_broken(&srv->out))
-        end_soon(l, 0);
+        loop_end_soon(l, 0);
     if (p[IN].revents && !p[IN].events) {
         l->is_hung_up = true;
-        end_after_grace(l);
-    } else if (p[IN].revents && !read_input(srv, l->in_hfd)) {
+        loop_end_after_grace(l);
+    } else if (p[IN].revents && !loop_read(srv, l->in_hfd)) {
         l->in_hfd = -1;
-        end_after_grace(l);
+        loop_end_after_grace(l);
     }
 }
 
 /* True while something must still happen before everything can be freed. */
 static bool
-is_busy(const struct loop *l)
+loop_is_busy(const struct loop *l)
 {
     size_t n_kills = l->srv->killer ? 1 : 0;
 
@@ -309,18 +315,18 @@ loop_step(void *arg)
     struct pollfd p[N_POLLED];
     struct server *srv = l->srv;
 
-    if (!read_ahead(l)) {
-        wait_for_events(l, p);
-        handle_events(l, p);
+    if (!loop_read_ahead(l)) {
+        loop_wait(l, p);
+        loop_handle_events(l, p);
     }
     bool is_done = loop_take_lines(srv);
     if (!leader_is_here(&srv->leader))
         return LEADER_LENT;
     l->has_lines = !is_done;
     if (srv->killer)
-        end_soon(l, 0);
+        loop_end_soon(l, 0);
     loop_take_steps(l);
-    if (!srv->is_ending || is_busy(l))
+    if (!srv->is_ending || loop_is_busy(l))
         return LEADER_GOES_ON;
     loop_wake(srv); /* for the other thread, as leader_loop demands */
     return LEADER_OVER;
@@ -333,7 +339,7 @@ loop_run(struct server *srv, int in_hfd)
     struct loop l = {.srv = srv, .in_hfd = in_hfd};
 
     leader_loop(&srv->leader, loop_step, &l);
-    do_posted(srv);
+    loop_do_posted(srv);
 }
 
 /* A client that reads nothing for a second is given up. */

@@ -10,7 +10,7 @@
 #include <string.h>
 
 static struct wsand_mount *
-add_mount(struct builder *m, const char *guest_path)
+mounts_add(struct builder *m, const char *guest_path)
 {
     size_t n = m->o.n_mounts;
 
@@ -24,8 +24,9 @@ add_mount(struct builder *m, const char *guest_path)
 
 /* --- mounts of `create` */
 
+/* The path is real, without links and dots. The folder becomes so here. */
 static bool
-is_under(const char *path, const char *folder)
+mounts_is_under(const char *path, const char *folder)
 {
     char *real = realpath(folder, NULL);
     size_t len = real ? strlen(real) : 0;
@@ -40,7 +41,7 @@ is_under(const char *path, const char *folder)
 
 /* Where the host's folder really is, if it may be mounted. */
 static int
-allowed_path(struct builder *m, const char *host_path, const char **ret)
+mounts_allowed_path(struct builder *m, const char *host_path, const char **ret)
 {
     const char *const *dir = m->config->srv->options->allow_mount;
     char *real = realpath(host_path, NULL);
@@ -51,7 +52,7 @@ allowed_path(struct builder *m, const char *host_path, const char **ret)
     if (!*ret)
         return builder_no_memory(m);
     for (; dir && *dir; dir++)
-        if (is_under(*ret, *dir))
+        if (mounts_is_under(*ret, *dir))
             return 0;
     m->err->error_class = WSAND_CAPABILITY_DENIED;
     return report_fail(m->err, EACCES,
@@ -60,7 +61,8 @@ allowed_path(struct builder *m, const char *host_path, const char **ret)
 
 /* How much a host folder may grow. */
 static int
-add_limit(struct builder *m, const char *guest_path, const struct json *x)
+mounts_add_limit(struct builder *m, const char *guest_path,
+                 const struct json *x)
 {
     const struct json *bytes = json_get(x, "limitBytes");
     const struct json *files = json_get(x, "fileCount");
@@ -82,22 +84,23 @@ add_limit(struct builder *m, const char *guest_path, const struct json *x)
     return 0;
 }
 
+/* A mount has either files or a host folder. */
 static int
-builder_mount(struct builder *m, const struct json *x)
+mounts_add_one(struct builder *m, const struct json *x)
 {
     const struct json *host = json_get(x, "hostPath");
     const struct json *files = json_get(x, "files");
-    struct wsand_mount *mount = add_mount(m, json_text(json_get(x, "path")).p);
+    struct wsand_mount *mount = mounts_add(m, json_text(json_get(x, "path")).p);
     struct wsand_file *v = NULL;
 
     if (!mount)
         return builder_no_memory(m);
     mount->is_writable = json_is(json_get(x, "writable"), JSON_TRUE);
-    int r = add_limit(m, mount->guest_path, x);
+    int r = mounts_add_limit(m, mount->guest_path, x);
     if (r < 0)
         return r;
     if (json_is(host, JSON_STRING))
-        return allowed_path(m, json_text(host).p, &mount->host_path);
+        return mounts_allowed_path(m, json_text(host).p, &mount->host_path);
     r = files_from_json(files, &v, m->err);
     if (r < 0)
         return r;
@@ -112,7 +115,7 @@ builder_mounts(struct builder *m)
     const struct json *v = config_value(m->config, "mounts");
 
     JSON_EACH(x, v) {
-        int r = builder_mount(m, x);
+        int r = mounts_add_one(m, x);
         if (r < 0)
             return r;
     }
@@ -128,8 +131,8 @@ struct files {
 
 /* Adds the metadata that pip reads. */
 static int
-add_metadata(struct builder *m, const struct extension *e,
-             const struct json *package, struct files *f)
+mounts_add_metadata(struct builder *m, const struct extension *e,
+                    const struct json *package, struct files *f)
 {
     const struct json *summary = json_get(package, "summary");
     const char *version = json_text(json_get(package, "version")).p;
@@ -151,9 +154,10 @@ add_metadata(struct builder *m, const struct extension *e,
     return 0;
 }
 
+/* The metadata makes `pip list` and `pip show` know the package. */
 static int
-add_package(struct builder *m, const struct extension *e,
-            const struct json *package, struct files *f)
+mounts_add_package(struct builder *m, const struct extension *e,
+                   const struct json *package, struct files *f)
 {
     const struct json *files = json_get(package, "files");
     size_t n = f->n + json_count(files) + 2;
@@ -169,9 +173,10 @@ add_package(struct builder *m, const struct extension *e,
             return builder_no_memory(m);
         v[f->n++] = (struct wsand_file){path, t.p, t.len};
     }
-    return add_metadata(m, e, package, f);
+    return mounts_add_metadata(m, e, package, f);
 }
 
+/* All packages are in one mount, which is only added if there is a package. */
 int
 builder_python(struct builder *m)
 {
@@ -183,13 +188,13 @@ builder_python(struct builder *m)
         const struct extension *e = &c->extensions[i];
         const struct json *package = json_get(e->json, "pythonPackage");
         if (json_is(package, JSON_OBJECT))
-            r = add_package(m, e, package, &f);
+            r = mounts_add_package(m, e, package, &f);
     }
     if (f.v && !builder_keep(m, f.v))
         return builder_no_memory(m);
     if (r < 0 || !f.n)
         return r;
-    struct wsand_mount *mount = add_mount(m, "/usr/lib/python");
+    struct wsand_mount *mount = mounts_add(m, "/usr/lib/python");
     if (!mount)
         return builder_no_memory(m);
     mount->files = f.v;

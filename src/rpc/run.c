@@ -33,6 +33,7 @@ run_register(struct call *q)
     pthread_mutex_unlock(&srv->lock);
 }
 
+/* From now on, `cancel` must stop the command in the library. */
 bool
 run_begin(struct call *q)
 {
@@ -132,6 +133,8 @@ run_cancel(struct slot *slot, const char *id)
     return j || peer_cancel_waiting(&slot->srv->peer, &w);
 }
 
+/* Runs that have not begun are marked, and answered when their turn in the
+ * queue comes. */
 static void
 run_cancel_slot(struct slot *slot)
 {

@@ -1,4 +1,8 @@
-/* The server's life. */
+/* The server from its start to its end.
+ *
+ * The end has a fixed order. Sandboxes go first, because their jobs use
+ * everything else. Then `kill` is answered, and the rest of the output is sent
+ * as far as the client reads it. */
 #include "rpc/server_impl.h"
 
 #include "base/exit.h"
@@ -42,7 +46,7 @@ server_read_file(const char *path, size_t *ret_len)
 
 /* NULL: what was wrong is in `error`. */
 static struct message *
-read_config(const char *path, char error[PARAM_ERROR_BYTES])
+server_read_config(const char *path, char error[PARAM_ERROR_BYTES])
 {
     CLEANUP(message_putp) struct message *msg = NULL;
     const struct method *create =
@@ -67,15 +71,17 @@ read_config(const char *path, char error[PARAM_ERROR_BYTES])
                : STEAL(msg);
 }
 
+/* The defaults are a configuration without parameters of `create`, on which
+ * all others are based. */
 static bool
-set_defaults(struct server *srv)
+server_set_defaults(struct server *srv)
 {
     const char *path = srv->options->config;
     char error[PARAM_ERROR_BYTES] = "out of memory";
 
     if (!path)
         return true;
-    CLEANUP(message_putp) struct message *msg = read_config(path, error);
+    CLEANUP(message_putp) struct message *msg = server_read_config(path, error);
     if (msg)
         srv->defaults = config_new(srv, msg, msg->root, false);
     if (srv->defaults)
@@ -104,7 +110,7 @@ server_block_signals(void)
 /* The limit of the command line is refused now, rather than with each
  * sandbox. */
 static int
-check_memory(struct server *srv, struct wsand_error *err)
+server_check_memory(struct server *srv, struct wsand_error *err)
 {
     const struct wsand_options o = {.size = sizeof o,
                                     .memory_bytes = srv->options->memory_bytes,
@@ -144,7 +150,7 @@ server_init(struct server *srv, int in_hfd, int out_hfd)
     frame_init(&srv->in, 0);
     job_init_peer(srv);
     guard_init(&srv->guard);
-    if (!set_defaults(srv))
+    if (!server_set_defaults(srv))
         return false;
     srv->in.max = config_limit(srv->defaults, "rpcBytes", RPC_BYTES);
     if (worker) {
@@ -154,7 +160,7 @@ server_init(struct server *srv, int in_hfd, int out_hfd)
         o.shipped_is_checked = worker->shipped_is_checked;
     }
     if (wsand_runtime_new(&o, &srv->rt, &err) == 0 &&
-        check_memory(srv, &err) == 0)
+        server_check_memory(srv, &err) == 0)
         return !worker || worker_begin(srv);
     report_line(srv, LOG_ERROR, "%s", wsand_error_text(&err));
     return false;
@@ -213,6 +219,8 @@ server_status(const struct server *srv)
     return srv->failure ? EXIT_FAILURE : 0;
 }
 
+/* Signals are blocked before the first thread is started, so that all threads
+ * inherit it. */
 int
 server_main(const struct server_options *o, int in_hfd, int out_hfd)
 {

@@ -190,6 +190,7 @@ struct creation {
     struct wsand_error err;
 };
 
+/* On the loop, like every change of a phase. */
 static void
 slot_created(struct work *w)
 {
@@ -212,6 +213,8 @@ slot_create_job(void *arg)
     loop_post(srv, &m->work, slot_created);
 }
 
+/* Without memory, the failure is reported at once. `done` is called exactly
+ * once in every case. */
 void
 slot_create(struct slot *slot, created_fn *done, void *arg)
 {

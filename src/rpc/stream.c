@@ -14,9 +14,10 @@
 /* More makes no difference, and its sum does not overflow. */
 #define WINDOW_BYTES_MAX (INT64_C(1) << 60)
 
+/* The names of these members are fixed by the protocol, also the ones with
+ * underscores. */
 static void
-put_notification(struct buf *b, const struct stream *s, int stream,
-                 struct text data)
+stream_put(struct buf *b, const struct stream *s, int stream, struct text data)
 {
     buf_puts(b, "{\"jsonrpc\":\"2.0\",\"method\":\"output\",\"params\":{");
     put_name(b, s->id_name);
@@ -40,13 +41,15 @@ put_notification(struct buf *b, const struct stream *s, int stream,
     buf_puts(b, "}}\n");
 }
 
+/* A notification that does not fit into memory is lost, and its number is not
+ * used. */
 static void
-notify(struct stream *s, int stream, struct text data)
+stream_notify(struct stream *s, int stream, struct text data)
 {
     struct buf b;
 
     buf_init(&b, SIZE_MAX);
-    put_notification(&b, s, stream, data);
+    stream_put(&b, s, stream, data);
     if (!b.error) {
         writer_put(&s->srv->out, b.p, b.len, s->may_wait);
         s->seq++;
@@ -57,7 +60,7 @@ notify(struct stream *s, int stream, struct text data)
 /* Sends the bytes that were held back, then the new ones, except an incomplete
  * character at the end. */
 static void
-notify_whole(struct stream *s, int stream, struct text data)
+stream_notify_whole(struct stream *s, int stream, struct text data)
 {
     struct tail *t = &s->tails[stream == 1 ? 0 : 1];
     CLEANUP(buf_fini) struct buf all;
@@ -69,7 +72,7 @@ notify_whole(struct stream *s, int stream, struct text data)
         return;
     size_t cut = text_cut_tail(all.p, all.len);
     if (all.len > cut)
-        notify(s, stream, (struct text){all.p, all.len - cut});
+        stream_notify(s, stream, (struct text){all.p, all.len - cut});
     memcpy(t->bytes, all.p + all.len - cut, cut);
     t->len = cut;
 }
@@ -97,6 +100,7 @@ stream_set_window(struct stream *s, const struct call *q)
     s->has_window = s->window > 0;
 }
 
+/* A sum beyond the maximum would overflow in the end. */
 void
 stream_add_window(struct stream *s, int64_t bytes)
 {
@@ -113,9 +117,9 @@ stream_on_output(void *arg, int stream, const void *data, size_t len)
 
     s->window -= (int64_t)len;
     if (s->is_base64)
-        notify(s, stream, (struct text){data, len});
+        stream_notify(s, stream, (struct text){data, len});
     else
-        notify_whole(s, stream, (struct text){data, len});
+        stream_notify_whole(s, stream, (struct text){data, len});
 }
 
 /* Bytes that never became a character are sent as they are. */
@@ -125,7 +129,7 @@ stream_end(struct stream *s)
     for (int i = 0; i < 2; i++) {
         struct tail *t = &s->tails[i];
         if (t->len)
-            notify(s, i + 1, (struct text){t->bytes, t->len});
+            stream_notify(s, i + 1, (struct text){t->bytes, t->len});
         t->len = 0;
     }
 }

@@ -9,6 +9,7 @@
 
 enum { KEPT_BYTES = 32 << 20, PERIOD_NS = 50000000 };
 
+/* The file is opened now, because a sealed worker cannot open files later. */
 void
 tidy_init(struct tidy *t)
 {
@@ -24,7 +25,7 @@ tidy_fini(struct tidy *t)
 
 /* 0: the host does not say. */
 static size_t
-anonymous_bytes(const struct tidy *t)
+tidy_anonymous_bytes(const struct tidy *t)
 {
     unsigned long resident, shared;
     char text[128];
@@ -36,24 +37,29 @@ anonymous_bytes(const struct tidy *t)
     return (resident - shared) * (size_t)sysconf(_SC_PAGESIZE);
 }
 
+/* An idle server returns everything beyond a fixed amount. A busy one returns
+ * only growth since its minimum, because it would need the rest again at once.
+ */
 static void
-give_back(struct tidy *t, bool is_idle)
+tidy_give_back(struct tidy *t, bool is_idle)
 {
-    size_t now = anonymous_bytes(t);
+    size_t now = tidy_anonymous_bytes(t);
 
     if (now > KEPT_BYTES + (is_idle ? 0 : t->low)) {
         (void)malloc_trim(0);
-        t->low = anonymous_bytes(t);
+        t->low = tidy_anonymous_bytes(t);
     } else if (now < t->low) {
         t->low = now;
     }
 }
 
+/* Memory is measured at most every 50 ms, and only if something has happened.
+ */
 void
 tidy_look(struct tidy *t, int64_t now, bool is_idle)
 {
     if (t->due_ns && now >= t->due_ns) {
-        give_back(t, is_idle);
+        tidy_give_back(t, is_idle);
         t->due_ns = 0;
     }
     if (!t->due_ns && !is_idle)

@@ -20,7 +20,7 @@ static const struct {
 } renamed[] = {{"true-cmd", "true"}, {"false-cmd", "false"}};
 
 static int
-is_tool(const struct dirent *d)
+tools_is_tool(const struct dirent *d)
 {
     size_t len = strlen(d->d_name), ending = strlen(ENDING);
 
@@ -28,9 +28,10 @@ is_tool(const struct dirent *d)
            !strcmp(d->d_name + len - ending, ENDING);
 }
 
+/* The name of the command is that of the file, without its ending. */
 static int
-add_tool(const char *dir, const char *file,
-         int (*add)(void *, const char *, const char *), void *arg)
+tools_add(const char *dir, const char *file,
+          int (*add)(void *, const char *, const char *), void *arg)
 {
     int stem = (int)(strlen(file) - strlen(ENDING));
     char host_path[PATH_BYTES], name[NAME_BYTES];
@@ -57,12 +58,12 @@ tools_scan(const char *dir,
     struct dirent **entries = NULL;
     int r = 0;
 
-    int n = scandir(dir, &entries, is_tool, alphasort);
+    int n = scandir(dir, &entries, tools_is_tool, alphasort);
     if (n < 0)
         return -errno;
     for (int i = 0; i < n; i++) {
         if (r == 0)
-            r = add_tool(dir, entries[i]->d_name, add, arg);
+            r = tools_add(dir, entries[i]->d_name, add, arg);
         free(entries[i]);
     }
     free(entries);

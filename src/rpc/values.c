@@ -100,6 +100,7 @@ put_env(struct buf *b, const char *const *env)
 
 /* --- base64 */
 
+/* One byte more is allocated, so that empty data is not NULL. */
 int
 decode_base64(struct text t, char **ret, size_t *ret_len)
 {

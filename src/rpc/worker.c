@@ -42,8 +42,10 @@ worker_give_up(struct session_worker *w, const char *what, const char *why)
 
 /* --- commits */
 
+/* The socket does not block. A job waits here until the supervisor has read
+ * enough; the loop is not concerned. */
 static void
-send_all(struct session_worker *w, const void *data, size_t len)
+worker_send(struct session_worker *w, const void *data, size_t len)
 {
     const char *p = data;
 
@@ -62,7 +64,7 @@ send_all(struct session_worker *w, const void *data, size_t len)
 static void
 worker_flush(struct session_worker *w)
 {
-    send_all(w, w->out, w->n_out);
+    worker_send(w, w->out, w->n_out);
     w->n_out = 0;
 }
 
@@ -76,16 +78,17 @@ worker_add(struct session_worker *w, const void *data, size_t len)
     if (len > OUT_BYTES - w->n_out)
         worker_flush(w);
     if (len > OUT_BYTES) {
-        send_all(w, data, len);
+        worker_send(w, data, len);
         return;
     }
     memcpy(w->out + w->n_out, data, len);
     w->n_out += len;
 }
 
+/* A frame is a head, a key and a value; see record/record.h. */
 static void
-add_frame(struct session_worker *w, enum record_op op, const void *key,
-          size_t key_len, const void *value, size_t len)
+worker_add_frame(struct session_worker *w, enum record_op op, const void *key,
+                 size_t key_len, const void *value, size_t len)
 {
     const struct record_head h = {op, (uint16_t)key_len, (uint32_t)len};
     uint8_t head[RECORD_HEAD_BYTES];
@@ -99,16 +102,16 @@ add_frame(struct session_worker *w, enum record_op op, const void *key,
 /* The library calls this for each record that has changed; no value means that
  * the record is gone. */
 static int
-put_record(void *arg, const void *key, size_t key_len, const void *value,
-           size_t len)
+worker_put_record(void *arg, const void *key, size_t key_len, const void *value,
+                  size_t len)
 {
     struct session_worker *w = arg;
 
     w->n_records++;
     if (value)
-        add_frame(w, RECORD_PUT, key, key_len, value, len);
+        worker_add_frame(w, RECORD_PUT, key, key_len, value, len);
     else
-        add_frame(w, RECORD_DELETE, key, key_len, "", 0);
+        worker_add_frame(w, RECORD_DELETE, key, key_len, "", 0);
     return 0;
 }
 
@@ -118,7 +121,7 @@ uint64_t
 worker_commit(struct session_worker *w, struct wsand_sandbox *sb,
               bool with_script)
 {
-    const struct wsand_sink to = {put_record, w};
+    const struct wsand_sink to = {worker_put_record, w};
     struct wsand_error err = {0};
     uint8_t number[RECORD_END_BYTES];
 
@@ -130,11 +133,12 @@ worker_commit(struct session_worker *w, struct wsand_sandbox *sb,
     if (!w->n_records)
         return 0;
     record_end_put(++w->n_commits, number);
-    add_frame(w, RECORD_END, "", 0, number, sizeof number);
+    worker_add_frame(w, RECORD_END, "", 0, number, sizeof number);
     worker_flush(w);
     return w->n_commits;
 }
 
+/* The commit is made here, so that job_finish does not make another one. */
 void
 do_state_commit(struct call *q)
 {
@@ -152,8 +156,10 @@ struct input {
     size_t at, len, cap;
 };
 
+/* Grows the buffer to the size of the largest record, and waits for the bytes.
+ */
 static int
-have(struct input *in, size_t n, struct wsand_error *err)
+worker_have(struct input *in, size_t n, struct wsand_error *err)
 {
     if (n > in->cap - in->at && in->at) {
         memmove(in->p, in->p + in->at, in->len - in->at);
@@ -181,10 +187,10 @@ have(struct input *in, size_t n, struct wsand_error *err)
 
 /* One frame: its key, and its value behind it. The input is consumed. */
 static int
-next_frame(struct input *in, struct record_head *ret, const uint8_t **ret_key,
-           struct wsand_error *err)
+worker_next_frame(struct input *in, struct record_head *ret,
+                  const uint8_t **ret_key, struct wsand_error *err)
 {
-    int r = have(in, RECORD_HEAD_BYTES, err);
+    int r = worker_have(in, RECORD_HEAD_BYTES, err);
     if (r < 0)
         return r;
     if (record_head_get(in->p + in->at, ret) < 0 || ret->op == RECORD_DELETE)
@@ -192,7 +198,7 @@ next_frame(struct input *in, struct record_head *ret, const uint8_t **ret_key,
                            "not a saved state, or damaged: a malformed frame");
     in->at += RECORD_HEAD_BYTES;
     size_t n = ret->key_len + (size_t)ret->value_len;
-    r = have(in, n, err);
+    r = worker_have(in, n, err);
     if (r < 0)
         return r;
     *ret_key = in->p + in->at;
@@ -203,8 +209,8 @@ next_frame(struct input *in, struct record_head *ret, const uint8_t **ret_key,
 /* An error of a record is reported at the end, so that the stream stays
  * synchronised. *ret is NULL if there is no record. */
 static int
-read_state(struct input *in, struct wsand_sandbox *sb, struct wsand_state **ret,
-           struct wsand_error *err)
+worker_read_state(struct input *in, struct wsand_sandbox *sb,
+                  struct wsand_state **ret, struct wsand_error *err)
 {
     struct record_head h = {.op = RECORD_PUT};
     const uint8_t *key = NULL;
@@ -212,7 +218,7 @@ read_state(struct input *in, struct wsand_sandbox *sb, struct wsand_state **ret,
 
     for (;;) {
         struct wsand_error later = {0};
-        int r = next_frame(in, &h, &key, &later);
+        int r = worker_next_frame(in, &h, &key, &later);
         if (r < 0 && !wrong)
             *err = later;
         if (r < 0)
@@ -240,7 +246,7 @@ do_state_load(struct call *q)
     struct wsand_state *st = NULL;
 
     in.p = malloc(in.cap);
-    int r = in.p ? read_state(&in, sandbox_of(q), &st, &err)
+    int r = in.p ? worker_read_state(&in, sandbox_of(q), &st, &err)
                  : report_fail(&err, ENOMEM, "out of memory");
     if (r == 0 && st)
         r = wsand_state_apply(STEAL(st), &err);
@@ -275,8 +281,8 @@ worker_refuses(const struct call *q)
 /* --- life */
 
 static int
-drop_record(void *arg, const void *key, size_t key_len, const void *value,
-            size_t len)
+worker_drop_record(void *arg, const void *key, size_t key_len,
+                   const void *value, size_t len)
 {
     (void)arg, (void)key, (void)key_len, (void)value, (void)len;
     return 0;
@@ -284,12 +290,12 @@ drop_record(void *arg, const void *key, size_t key_len, const void *value,
 
 /* All that a first run and a first commit need is loaded, hashed and mapped. */
 static int
-warm_up(struct wsand_runtime *rt, struct wsand_error *err)
+worker_warm_up(struct wsand_runtime *rt, struct wsand_error *err)
 {
     const struct wsand_options o = {.size = sizeof o};
     const struct wsand_run run = {
         .size = sizeof run, .command = "true", .command_len = 4};
-    const struct wsand_sink to = {.put = drop_record};
+    const struct wsand_sink to = {.put = worker_drop_record};
     struct wsand_output out = {.size = sizeof out};
     struct wsand_sandbox *sb = NULL;
 
@@ -304,7 +310,7 @@ warm_up(struct wsand_runtime *rt, struct wsand_error *err)
 }
 
 static bool
-is_sealed(struct server *srv)
+worker_is_sealed(struct server *srv)
 {
     const struct worker_options *o = srv->options->worker;
     const char *where = "";
@@ -329,9 +335,9 @@ worker_begin(struct server *srv)
     w->srv = srv;
     w->hfd = srv->options->worker->state_hfd;
     srv->worker = w;
-    if (!is_sealed(srv))
+    if (!worker_is_sealed(srv))
         return false;
-    if (warm_up(srv->rt, &err) < 0) {
+    if (worker_warm_up(srv->rt, &err) < 0) {
         report_line(srv, LOG_ERROR, "%s", wsand_error_text(&err));
         return false;
     }
