@@ -27,7 +27,8 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """asyncio takes longer to load than a server to start: only if wanted."""
+    """Imports asyncio only if it is used: that takes longer than starting a
+    server."""
     if name not in ("AsyncProcess", "AsyncSandbox"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from . import _aio

@@ -1,4 +1,4 @@
-"""The program wasm-sandbox: `python -m wasmsand`, or the script of its name."""
+"""Runs wasm-sandbox, as `python -m wasmsand` or as the script of that name."""
 
 import os
 import sys

@@ -1,4 +1,4 @@
-"""Sandboxes for asyncio: the methods of Sandbox, to be awaited."""
+"""Sandboxes for asyncio, with the methods of Sandbox as coroutines."""
 
 from __future__ import annotations
 
@@ -22,8 +22,9 @@ T = TypeVar("T")
 
 
 def _waker(wake: Callable[[], None]) -> Callable[[], None]:
-    """A function for any thread that has wake() called by this event loop. One
-    call may stand for many: a loop that is busy is not filled up."""
+    """Returns a function, for any thread, that makes this event loop call
+    wake(). Several calls may be combined into one, so that a busy loop does
+    not accumulate them."""
     loop = asyncio.get_running_loop()
     is_due = False
 
@@ -45,7 +46,8 @@ def _waker(wake: Callable[[], None]) -> Callable[[], None]:
 
 
 class _Signal:
-    """An Output for tasks of this event loop, and what wakes them."""
+    """An Output for the tasks of this event loop, with the event that wakes
+    them."""
 
     def __init__(self) -> None:
         self._changed = asyncio.Event()
@@ -54,7 +56,8 @@ class _Signal:
     async def until(self, ready: "Callable[[], Union[T, Later]]",
                     seconds: Optional[float],
                     give_back: Callable[[], None]) -> T:
-        """The value of ready(), when it is not LATER any more; TimeoutError."""
+        """Waits until ready() returns a value other than LATER, and returns
+        it. Raises TimeoutError."""
         over = None if seconds is None else time.monotonic() + seconds
         while True:
             self._changed.clear()
@@ -70,15 +73,15 @@ class _Signal:
 
     async def next(self, give_back: Callable[[], None]) -> \
             Optional[Tuple[str, bytes]]:
-        """The next piece; None at the end. Other tasks go on, also where the
-        guest writes faster than the caller reads."""
+        """Returns the next piece, or None at the end. Other tasks get their
+        chance, even if the guest writes faster than the caller reads."""
         await asyncio.sleep(0)
         return await self.until(self.output.next, None, give_back)
 
 
 class _AsyncChannel(_Channel):
     async def ado(self, op: Op[T]) -> T:
-        """Drives an operation to its end."""
+        """Runs an operation to its end."""
         try:
             request = next(op)
             while True:
@@ -119,7 +122,7 @@ class _AsyncChannel(_Channel):
 
 
 class AsyncProcess:
-    """As Process; `async for` gives its output."""
+    """Like Process; `async for` returns its output."""
 
     def __init__(self, channel: _AsyncChannel, process_id: int,
                  signal: _Signal) -> None:
@@ -323,8 +326,8 @@ class AsyncEnv:
 
 
 class AsyncSandbox:
-    """As Sandbox; `async with AsyncSandbox() as sb`, or `await AsyncSandbox()`,
-    starts it."""
+    """Like Sandbox. `async with AsyncSandbox() as sb` or `await
+    AsyncSandbox()` starts it."""
 
     commands: AsyncCommands
     files: AsyncFiles

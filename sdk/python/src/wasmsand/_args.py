@@ -1,5 +1,5 @@
-"""The arguments of calls: checked, and as the server wants them. Errors name the
-argument."""
+"""Checks the arguments of calls and converts them for the server. Errors name
+the argument."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ LIMITS = ("stdoutBytes", "stderrBytes", "commandBytes", "rpcBytes", "fileCount",
 
 
 def need(name: str, value: Any, kind: Any, what: str) -> None:
-    """Raises a TypeError that names the argument."""
+    """Raises a TypeError that names the argument if the value has another
+    type."""
     if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
         raise TypeError(f"{name} must be {what}, not {type(value).__name__}")
 
@@ -41,7 +42,8 @@ def text(name: str, value: Any) -> str:
 
 
 def command_line(name: str, value: Any) -> str:
-    """A list is a program and its arguments, which the shell leaves alone."""
+    """Returns the command as a string. A list is a program and its arguments,
+    which are quoted for the shell."""
     if not isinstance(value, (list, tuple)):
         need(name, value, str, "a str or a list of str")
         return text(name, value)
@@ -60,8 +62,8 @@ def known_encoding(name: str, value: Any) -> None:
 
 
 def path_of(name: str, value: Any) -> str:
-    """A path in the sandbox: absolute, relative to the shell's folder, or below
-    its home (~)."""
+    """Checks a path in the sandbox: absolute, relative to the shell's folder,
+    or below the home folder (~)."""
     if not text(name, value):
         raise ValueError(f"{name} must not be empty")
     return str(value)
@@ -138,7 +140,7 @@ def texts(name: str, value: Any) -> Optional[List[str]]:
 
 
 def optional(params: Dict[str, Any], **given: Any) -> Dict[str, Any]:
-    """params, with those of the given that are not None."""
+    """Adds the given values that are not None to params, and returns params."""
     params.update({k: v for k, v in given.items() if v is not None})
     return params
 

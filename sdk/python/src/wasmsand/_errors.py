@@ -1,4 +1,4 @@
-"""What can go wrong."""
+"""The exceptions of this package."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ if TYPE_CHECKING:
 
 
 class SandboxError(Exception):
-    """The base of all errors of this package, which can be pickled."""
+    """The base class of all errors of this package. They can be pickled."""
 
     def _made_of(self) -> Tuple[Any, ...]:
-        """The arguments that make another one like it."""
+        """Returns the arguments that create an equal error."""
         return self.args
 
     def __reduce__(self) -> Tuple[Any, ...]:
@@ -34,13 +34,14 @@ class RpcError(SandboxError):
 
     @property
     def errno_name(self) -> Optional[str]:
-        """The name before the colon, such as "ENOENT", of errors with code 1."""
+        """The name at the beginning of the message, such as "ENOENT". None for
+        errors with a code other than 1."""
         name = self.message.split(":", 1)[0]
         return name if self.code == 1 and name.isupper() else None
 
 
 class FileNotFound(RpcError, FileNotFoundError):
-    """A file, or a folder on the way to it, does not exist."""
+    """A file, or a folder in its path, does not exist."""
 
     def __init__(self, code: int, message: str) -> None:
         super().__init__(code, message)
@@ -48,7 +49,7 @@ class FileNotFound(RpcError, FileNotFoundError):
 
 
 class QuotaExceeded(RpcError):
-    """A limit of the sandbox on files, bytes or snapshots was reached."""
+    """A limit of the sandbox for files, bytes or snapshots was reached."""
 
 
 class SandboxClosed(SandboxError):
@@ -56,7 +57,7 @@ class SandboxClosed(SandboxError):
 
 
 class ServerDied(SandboxError):
-    """The server ended by itself; `stderr` has its last lines."""
+    """The server ended unexpectedly; `stderr` contains its last lines."""
 
     def __init__(self, message: str, stderr: str) -> None:
         super().__init__(f"{message}\n{stderr}" if stderr else message)
@@ -68,7 +69,7 @@ class ServerDied(SandboxError):
 
 
 class CommandFailed(SandboxError):
-    """A command run with check=True did not end with 0."""
+    """A command with check=True ended with a status other than 0."""
 
     def __init__(self, result: Union[CommandResult, BytesResult]) -> None:
         stderr = result.stderr_bytes.decode(errors="replace")
@@ -83,7 +84,7 @@ class CommandFailed(SandboxError):
 
 
 class Timeout(CommandFailed):
-    """A command run with check=True reached its time limit."""
+    """A command with check=True reached its time limit."""
 
 
 _BY_NAME: Dict[str, Type[RpcError]] = {
@@ -101,14 +102,15 @@ _ARGUMENTS = {
 
 
 def advice(message: Optional[str]) -> Optional[str]:
-    """A message of the server about a limit, with the names of arguments."""
+    """Replaces the server's names of parameters in a message by the names of
+    arguments."""
     for theirs, ours in _ARGUMENTS.items():
         message = message and re.sub(rf"\b{theirs}\b", ours, message)
     return message
 
 
 def rpc_error(code: int, message: str) -> RpcError:
-    """The most specific error for an answer of the server."""
+    """Returns the most specific exception for an error of the server."""
     first, space, rest = message.partition(" ")
     message = _ARGUMENTS.get(first, first) + space + rest
     name = RpcError(code, message).errno_name

@@ -1,8 +1,8 @@
-"""What can be asked of a sandbox, once for both kinds of callers.
+"""The operations of a sandbox, shared by Sandbox and AsyncSandbox.
 
-Each operation is a generator: it yields requests, is sent their results, and
-returns the value for the caller. `Sandbox` drives it with a thread that waits,
-`AsyncSandbox` with an event loop."""
+Each operation is a generator. It yields requests, receives their results, and
+returns the value for the caller. `Sandbox` runs it on a thread that waits, and
+`AsyncSandbox` in an event loop."""
 
 from __future__ import annotations
 
@@ -42,10 +42,12 @@ PAUSE_SECONDS = 0.001, 0.05  # the first and the longest, for it to read
 
 @dataclass
 class Request:
-    """One request. on_output gets the stream and the bytes of what a run
-    writes; what a process that it starts writes goes to `output`. Where the
-    caller does not wait for its end, `undo` of its result (None if it failed)
-    is sent then."""
+    """One request.
+
+    on_output receives the stream and the bytes of the output of a run. The
+    output of a started process goes to `output`. If the caller stops waiting,
+    undo(result) returns the request that undoes the effect; the result is None
+    if the request failed."""
 
     method: str
     params: Dict[str, Any]
@@ -54,14 +56,14 @@ class Request:
     undo: Optional[Callable[[Any], Optional["Request"]]] = None
 
     def __post_init__(self) -> None:
-        """Files can be used while a command runs."""
+        """Functions of files do not wait for a running command."""
         if self.method.startswith("files."):
             self.params["concurrent"] = True
 
 
 @dataclass
 class Pause:
-    """A time in which others go on."""
+    """A pause, in which other threads or tasks run."""
 
     seconds: float
 
@@ -77,7 +79,7 @@ def decoded(value: str) -> bytes:
 
 
 def result_of(r: Mapping[str, Any], encoding: Optional[str]) -> AnyResult:
-    """The result of a run with encoding base64."""
+    """Converts the result of a run that used the encoding base64."""
     data: Dict[str, Any] = {
         name: decoded(r.get(name, ""))
         for name in ("stdout", "stderr", "background")}
@@ -98,7 +100,8 @@ def result_of(r: Mapping[str, Any], encoding: Optional[str]) -> AnyResult:
 
 
 class Decoder:
-    """Text of a stream, whose pieces may split a character; or its bytes."""
+    """Passes output on as text, even if a piece ends within a character; or as
+    bytes, without an encoding."""
 
     def __init__(self, on_stdout: Optional[OnOutput],
                  on_stderr: Optional[OnOutput],
@@ -123,7 +126,8 @@ class Decoder:
 
 
 def in_folder(cwd: Optional[str], request: Request) -> Op[Any]:
-    """A request with a cwd. An error that is about it says so."""
+    """Sends a request that has a cwd. An error about the cwd names that
+    argument."""
     try:
         return (yield request)
     except RpcError as e:
@@ -182,8 +186,8 @@ def start(command: Optional[str], output: Output, *, pty: bool, rows: int,
 
 def send_stdin(process_id: int, raw: bytes,
                give_back: Callable[[], None]) -> Op[None]:
-    """As a write to a pipe: waits for the process to read what came before. It
-    may itself wait for its output to be taken."""
+    """Writes like to a pipe: waits until the process has read earlier input.
+    The process may itself wait until its output is read."""
     pause, longest = PAUSE_SECONDS
     at = 0
     while at < len(raw):
@@ -224,7 +228,7 @@ def run_python(code: str, *, stdin: Optional[Data],
 # --- files
 
 def ask(method: str, **params: Any) -> Op[Any]:
-    """One request whose result is of no interest, or is it as it came."""
+    """Sends one request and returns its result unchanged."""
     return (yield Request(method, params))
 
 
@@ -332,8 +336,8 @@ def rm(path: str, recursive: bool, missing_ok: bool = False) -> Op[None]:
 
 
 def upload(host_dir: HostPath, path: str) -> Op[int]:
-    """Copies a folder or file of the host into the sandbox; the number of
-    files."""
+    """Copies a folder or a file of the host into the sandbox. Returns the
+    number of files."""
     path_of("path", path)
     top = host_path("host_dir", host_dir)
     if os.path.isfile(top):
@@ -372,8 +376,8 @@ def is_folder(path: str) -> Op[bool]:
 
 
 def download(path: str, host_dir: HostPath) -> Op[int]:
-    """Copies a folder of the sandbox to the host; the number of files.
-    Symbolic links are left out: they would lead anywhere on the host."""
+    """Copies a folder of the sandbox to the host. Returns the number of files.
+    Symbolic links are omitted, because they could lead anywhere on the host."""
     count = 0
     pending = [(path, host_path("host_dir", host_dir))]
     while pending:
@@ -398,8 +402,8 @@ def download(path: str, host_dir: HostPath) -> Op[int]:
 # --- commands of the host
 
 def exited(code: Any) -> Dict[str, Any]:
-    """As the end of a Python program: a number is its status, all else a
-    message."""
+    """Returns the answer for a SystemExit: a number is the exit status, and
+    anything else is a message, as at the end of a Python program."""
     if code is None or isinstance(code, int):
         return {"stdout": "", "exitCode": int(code or 0)}
     return {"stdout": "", "exitCode": 1, "stderr": printable(f"{code}\n")}
@@ -407,8 +411,9 @@ def exited(code: Any) -> Dict[str, Any]:
 
 def extension_handler(extensions: Mapping[str, Extension]) -> \
         Callable[[Dict[str, Any]], Dict[str, Any]]:
-    """Answers extension.invoke: a function gets arguments and standard input;
-    it returns its output, or (output, exit code), or a dict as it goes out."""
+    """Returns the function that answers extension.invoke. An extension gets
+    the arguments and the standard input. It returns its output, or (output,
+    exit code), or the whole answer as a dict."""
     def handle(params: Dict[str, Any]) -> Dict[str, Any]:
         try:
             value = extensions[params["name"]](params["args"], params["stdin"])
@@ -434,7 +439,7 @@ def create(*, timeout_ms: Optional[int], fs_limit_bytes: Optional[int],
            allow_tools: Optional[List[str]], seed: Optional[int],
            clock_ms: Optional[int],
            extensions: Optional[Mapping[str, Extension]]) -> Dict[str, Any]:
-    """The parameters of `create`."""
+    """Returns the parameters of `create`."""
     need("extensions", extensions or {}, Mapping,
          "a mapping of str to function")
     for name, value in (extensions or {}).items():
@@ -456,15 +461,15 @@ def create(*, timeout_ms: Optional[int], fs_limit_bytes: Optional[int],
 
 
 def make(params: Dict[str, Any]) -> Op[Dict[str, Any]]:
-    """Makes the root sandbox; its limits."""
+    """Creates the root sandbox and returns its limits."""
     yield from in_folder(params.get("cwd"), Request("create", params))
     return dict((yield Request("limits.get", {})))
 
 
 def connect(params: Mapping[str, Any],
             extensions: Optional[Mapping[str, Extension]]) -> Lease:
-    """A server for `create` with these parameters. It may mount the folders of
-    the host that they name."""
+    """Starts a server for `create` with these parameters. It may mount the
+    host folders that they name."""
     argv = server_command()
     for m in params.get("mounts", ()):
         if "hostPath" in m:
@@ -488,7 +493,8 @@ def new(label: Optional[str]) -> Op[str]:
 
 
 def made(request: Request) -> Op[str]:
-    """The id of the sandbox that the request makes."""
+    """Sends a request that creates a sandbox, and returns the id of the
+    sandbox."""
     request.undo = lambda made: made and Request(
         "sandbox.destroy", {"sandboxId": made["sandboxId"]})
     return str((yield request)["sandboxId"])

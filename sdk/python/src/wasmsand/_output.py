@@ -1,10 +1,11 @@
-"""Output that has come and was not read yet, of a process or a run.
+"""Output of a process or a run that has arrived and was not read yet.
 
-The server sends at most a window of it; bytes that were used are given back, so
-that a guest that writes faster than its reader reads waits where it writes.
-Nobody may have to wait for unread output, though: while a caller waits for
-something else, all is given back at once, the newest bytes are kept, and older
-ones are dropped and counted."""
+The server sends at most one window of output. Bytes that were read are returned
+to the window, so a guest that writes faster than its reader reads has to wait.
+
+Unread output must not block a caller that waits for something else. While such
+a caller waits and nobody reads, all bytes are returned to the window at once.
+The newest ones are kept, and older ones are dropped and counted."""
 
 from __future__ import annotations
 
@@ -17,42 +18,43 @@ from typing import (Any, Callable, Deque, Iterator, Optional, Pattern, Tuple,
 
 from ._wire import Event
 
-WINDOW_BYTES = 1 << 20  # sent and not given back
+WINDOW_BYTES = 1 << 20  # sent, and not returned to the window
 KEPT_BYTES = 1 << 20  # while a caller waits without reading
 STREAMS = ("stdout", "stderr")
 
 
 class Later:
-    """There is nothing yet."""
+    """The value that means that there is nothing yet."""
 
 
 LATER = Later()
 
 
 class Output:
-    """Filled by the thread that reads from the server, used by any other. The
-    given function is called after each change, by the first of these."""
+    """The buffer of one stream of output. The thread that reads from the
+    server fills it, and any other thread uses it. on_change is called after
+    each change, on the first of these threads."""
 
     def __init__(self, on_change: Callable[[], None] = lambda: None) -> None:
         self._on_change = on_change
-        self._changed = threading.Condition()  # guards what follows
+        self._changed = threading.Condition()  # guards the members below
         self._data = bytearray()
         # Its pieces, as 2 * length + stream: an int is smaller than bytes.
         self._pieces: Deque[int] = deque()
         self._held = 0  # bytes of the window in data
-        self._used = 0  # bytes of the window to be given back
+        self._used = 0  # bytes to return to the window
         self._dropped = 0
         self._end: Optional[Event] = None
         self._is_left = False
         self._version = 0
         self._readers: "Counter[Any]" = Counter()  # threads or tasks
         self._waiters: "Counter[Any]" = Counter()
-        self._extra = 0  # bytes that they keep beyond the usual
+        self._extra = 0  # additional bytes that waiters keep
 
-    # --- what comes
+    # --- arriving output
 
     def sink(self, event: Event) -> None:
-        """A sink of a connection."""
+        """Receives the events of a connection."""
         kind, value = event
         with self._changed:
             if kind == "output":
@@ -65,7 +67,7 @@ class Output:
         self._on_change()
 
     def leave(self) -> None:
-        """Nobody will read it. Takes no lock, for finalizers."""
+        """Discards all output from now on. Takes no lock, for finalizers."""
         self._is_left = True
 
     def _put(self, stream: int, data: bytes) -> None:
@@ -84,7 +86,7 @@ class Output:
             self._let_go()
 
     def _is_unread(self) -> bool:
-        """Does a caller wait, and none read?"""
+        """Returns whether a caller waits while nobody reads."""
         return bool(self._waiters) and not any(
             _is_alive(reader) for reader in tuple(self._readers)
             if reader not in self._waiters)
@@ -95,7 +97,7 @@ class Output:
         if excess > 0:
             self._dropped += len(self._cut(excess))
 
-    # --- what is used
+    # --- reading
 
     def _use(self, size: int) -> None:
         size = min(size, self._held)
@@ -103,7 +105,7 @@ class Output:
         self._used += size
 
     def _cut(self, size: int) -> bytes:
-        """The first bytes, which are taken away."""
+        """Removes and returns the first bytes."""
         self._use(size)
         data = bytes(self._data[:size])
         del self._data[:size]
@@ -116,10 +118,10 @@ class Output:
             size -= length
         return data
 
-    # Each of these gives LATER as long as there is nothing to give.
+    # Each of these returns LATER while there is nothing to return.
 
     def next(self) -> "Union[Tuple[str, bytes], None, Later]":
-        """The next piece; None at the end."""
+        """Returns the next piece, or None at the end."""
         with self._changed:
             if not self._pieces:
                 return None if self._end else LATER
@@ -127,7 +129,7 @@ class Output:
             return STREAMS[stream], self._cut(length)
 
     def all(self) -> "Union[bytes, Later]":
-        """All there is now, of both streams; nothing at the end."""
+        """Returns all available bytes of both streams; none at the end."""
         with self._changed:
             if not self._data and not self._end:
                 return LATER
@@ -135,7 +137,8 @@ class Output:
 
     def up_to(self, pattern: "Union[bytes, Pattern[bytes]]") -> \
             "Union[bytes, Later]":
-        """Up to the end of the first match; EOFError if there will be none."""
+        """Returns the bytes up to the end of the first match. Raises EOFError
+        if the output has ended without one."""
         with self._changed:
             size = self._find(pattern)
             if size is not None:
@@ -152,11 +155,12 @@ class Output:
         return match.end() if match else None
 
     def result(self) -> "Union[Event, Later]":
-        """How it has ended."""
+        """Returns the last event: the result or the error."""
         return self._end or LATER
 
     def take_used(self) -> int:
-        """The bytes to be given back; 0 as long as there are few."""
+        """Returns the number of bytes to return to the window, or 0 while they
+        are few."""
         with self._changed:
             if self._used < WINDOW_BYTES // 2:
                 return 0
@@ -174,19 +178,20 @@ class Output:
         return self._version
 
     def wait(self, version: int, seconds: Optional[float]) -> None:
-        """Until it has changed since then, or that time is over."""
+        """Waits for a change since that version, or until the time is over."""
         with self._changed:
             self._changed.wait_for(lambda: self._version != version, seconds)
 
     @contextmanager
     def reading(self, caller: Any) -> Iterator[None]:
-        """Nothing is dropped while that thread, or task, reads."""
+        """Marks the caller (a thread or a task) as a reader: nothing is
+        dropped meanwhile."""
         return self._counted(self._readers, caller)
 
     @contextmanager
     def waiting(self, caller: Any, extra: int = 0) -> Iterator[None]:
-        """That thread, or task, waits without reading. So many bytes more are
-        kept meanwhile."""
+        """Marks the caller (a thread or a task) as waiting without reading.
+        `extra` more bytes are kept meanwhile."""
         return self._counted(self._waiters, caller, extra)
 
     def _counted(self, counts: "Counter[Any]", caller: Any,

@@ -1,4 +1,4 @@
-"""Sandboxes for callers that wait."""
+"""Sandboxes for threads: each call waits for its result."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ Text = Union[str, bytes, Pattern[bytes]]
 
 
 class _Pending:
-    """A request under way. If its caller gives it up, it is cancelled, and what
-    it has done is undone when it is answered."""
+    """A request in progress. If its caller stops waiting, the request is
+    cancelled, and its effect is undone when the answer arrives."""
 
     def __init__(self, channel: "_Channel", request: Request,
                  sink: Sink) -> None:
@@ -37,7 +37,7 @@ class _Pending:
         self._sink = sink
         self.number = channel.connection.new_id()
         self._writer: Optional[threading.Thread] = None
-        self._lock = threading.Lock()  # guards what follows
+        self._lock = threading.Lock()  # guards the members below
         self._answer: Optional[Event] = None
         self._is_abandoned = False
 
@@ -47,7 +47,7 @@ class _Pending:
             self._take, self.number)
 
     def abandon(self) -> None:
-        """Does not wait for anything."""
+        """Cancels the request, without waiting."""
         with self._lock:
             self._is_abandoned = True
             answer = self._answer
@@ -67,7 +67,8 @@ class _Pending:
             self._undo(event)
 
     def _watch(self, event: Event) -> None:
-        """The first output comes right behind the answer."""
+        """Prepares for the output of a new process at once, because it may
+        follow the answer immediately."""
         kind, value = event
         if kind == "done" and self._request.output:
             self._channel.connection.watch(
@@ -90,7 +91,7 @@ class _Pending:
 
 
 class _Channel:
-    """A connection and the sandbox on it that requests are for."""
+    """A connection, and the sandbox that requests on it are for."""
 
     def __init__(self, lease: Lease, sandbox_id: Optional[str]) -> None:
         self.lease: Optional[Lease] = lease
@@ -98,7 +99,7 @@ class _Channel:
         self.sandbox_id = sandbox_id
 
     def beside(self: "C", sandbox_id: str) -> "C":
-        """The channel to another sandbox of the same server."""
+        """Returns a channel to another sandbox of the same server."""
         if not self.lease:
             raise SandboxClosed("the sandbox was destroyed")
         return type(self)(self.lease, sandbox_id)
@@ -108,19 +109,19 @@ class _Channel:
         return self.lease is None
 
     def describe(self, kind: str, limits: Mapping[str, Any]) -> str:
-        """For repr."""
+        """Returns the text for repr()."""
         closed = self.is_closed or self.connection.is_over
         text = ", ".join(f"{name}={value}" for name, value in limits.items())
         return (f"<{kind} {self.sandbox_id or 'root'} of server "
                 f"{self.connection.pid}{', closed' if closed else ''}: {text}>")
 
     def close(self) -> None:
-        """Its sandbox was destroyed: the server need not stay for it."""
+        """Releases the server after the sandbox was destroyed."""
         self.lease = None
 
     def __del__(self) -> None:
         if self.sandbox_id is None or self.is_closed or self.connection.is_over:
-            return  # the lease ends what is left of a server
+            return  # the lease ends the server
         try:
             warnings.warn(f"Sandbox {self.sandbox_id} was not closed: use "
                           "`with`, or destroy()", ResourceWarning)
@@ -134,13 +135,14 @@ class _Channel:
         return self.for_it(params)
 
     def for_it(self, params: Dict[str, Any]) -> Dict[str, Any]:
-        """For this sandbox, unless they name another."""
+        """Adds the id of this sandbox, unless the parameters name another
+        one."""
         if self.sandbox_id is not None:
             params.setdefault("sandboxId", self.sandbox_id)
         return params
 
     def do(self, op: Op[T]) -> T:
-        """Drives an operation to its end."""
+        """Runs an operation to its end."""
         try:
             request = next(op)
             while True:
@@ -188,7 +190,8 @@ class _Channel:
         return until(output, output.result, None, give_back)
 
     def giver(self, output: Output, **whose: int) -> Callable[[], None]:
-        """Lets the server send more, if enough was used."""
+        """Returns a function that lets the server send more output, if enough
+        was read."""
         def give_back() -> None:
             used = output.take_used()
             if used:
@@ -199,7 +202,8 @@ class _Channel:
 
 def until(output: Output, ready: "Callable[[], Union[T, Later]]",
           seconds: Optional[float], give_back: Callable[[], None]) -> T:
-    """The value of ready(), when it is not LATER any more; TimeoutError."""
+    """Waits until ready() returns a value other than LATER, and returns it.
+    Raises TimeoutError."""
     over = None if seconds is None else time.monotonic() + seconds
     while True:
         version = output.version
@@ -214,8 +218,8 @@ def until(output: Output, ready: "Callable[[], Union[T, Later]]",
 
 
 def end_of(channel: _Channel, process_id: int, output: Output) -> Sink:
-    """For the answer to process.wait. It does not refer to the channel: a
-    process that runs does not keep its sandbox."""
+    """Returns the sink for the answer to process.wait. It does not refer to
+    the channel, so a running process does not keep its sandbox alive."""
     connection, sandbox_id = channel.connection, channel.sandbox_id
 
     def sink(event: Event) -> None:
@@ -225,7 +229,7 @@ def end_of(channel: _Channel, process_id: int, output: Output) -> Sink:
 
 
 def leave(channel: _Channel, process_id: int, output: Output) -> None:
-    """Nobody will read the output of the process. For finalizers."""
+    """Discards the output of the process from now on. For finalizers."""
     output.leave()
     channel.connection.post("output.window", channel.for_it(
         {"processId": process_id, "bytes": 1 << 53}))
@@ -236,11 +240,12 @@ def still_running(process_id: int, seconds: Optional[float]) -> str:
 
 
 class Process:
-    """A command that runs beside others, as Commands.start gives it.
+    """A command that runs in parallel with others, as returned by
+    Commands.start.
 
-    Iterating gives ("stdout" or "stderr", bytes) until it has ended. A process
-    whose output is not read waits where it writes, when there is a megabyte of
-    it; one whose Process is dropped does not, and what it writes is lost."""
+    Iterating returns ("stdout" or "stderr", bytes) until the process has
+    ended. A process blocks when 1 MiB of its output is unread. If its Process
+    object is dropped, it continues, and its output is lost."""
 
     def __init__(self, channel: _Channel, process_id: int,
                  output: Output) -> None:
@@ -258,9 +263,9 @@ class Process:
 
     @property
     def dropped_bytes(self) -> int:
-        """The output that nobody has read and that is gone. Only the last
-        megabyte is kept while a caller is in wait(), read_until() or
-        send_stdin() and no other thread reads."""
+        """The number of bytes of output that were lost because nobody read
+        them. While a caller is in wait(), read_until() or send_stdin() and no
+        other thread reads, only the last 1 MiB is kept."""
         return self._output.dropped_bytes
 
     def __iter__(self) -> Iterator[Tuple[str, bytes]]:
@@ -271,25 +276,27 @@ class Process:
                 piece = self._until(self._output.next, None)
 
     def read(self, timeout: Optional[float] = None) -> bytes:
-        """Returns the output since the last call, of both streams. Waits until
-        there is some; raises TimeoutError if that takes longer. The result is
-        empty when the process has ended."""
+        """Returns the output of both streams since the last call. Waits until
+        there is some, and raises TimeoutError if that takes too long. The
+        result is empty when the process has ended."""
         seconds = _args.maybe_seconds("timeout", timeout)
         with self._output.reading(threading.current_thread()):
             return self._until(self._output.all, seconds)
 
     def read_until(self, pattern: Text,
                    timeout: Optional[float] = None) -> bytes:
-        """Reads up to and with the first place that matches: a str, bytes, or
-        a compiled pattern of bytes. What follows stays, and so does all of it
-        with TimeoutError, and with EOFError if it has ended without one."""
+        """Returns the output up to the end of the first match. The pattern is
+        a str, bytes, or a compiled bytes pattern. Later output stays unread.
+        Nothing is consumed if TimeoutError is raised, or EOFError because the
+        process has ended without a match."""
         wanted = _args.pattern("pattern", pattern)
         seconds = _args.maybe_seconds("timeout", timeout)
         with self._output.waiting(threading.current_thread()):
             return self._until(lambda: self._output.up_to(wanted), seconds)
 
     def wait(self, timeout: Optional[float] = None) -> int:
-        """Its exit code; TimeoutError if it runs longer than that."""
+        """Waits for the end of the process and returns its exit code. Raises
+        TimeoutError if it is still running after that time."""
         seconds = _args.maybe_seconds("timeout", timeout)
         with self._output.waiting(threading.current_thread()):
             kind, value = self._until(self._output.result, seconds)
@@ -310,8 +317,9 @@ class Process:
         return self._output.result() is LATER
 
     def send_stdin(self, data: Data) -> None:
-        """Waits, as for a full pipe, if it has not read what came before. As
-        many bytes of its output are kept meanwhile, beside the last megabyte."""
+        """Writes to the standard input of the process. Waits, as for a full
+        pipe, until earlier input was read. Meanwhile, 1 MiB of output and as
+        many bytes as are sent are kept."""
         raw = _args.to_bytes("data", data)
         with self._output.waiting(threading.current_thread(), len(raw)):
             self._channel.do(_ops.send_stdin(self.process_id, raw,
@@ -325,7 +333,7 @@ class Process:
                   cols=_args.integer("cols", cols))
 
     def kill(self, signal: int = 9) -> None:
-        """Sends a signal to it and to all that it has started."""
+        """Sends a signal to the process and its descendants."""
         self._ask("process.kill", signal=_args.integer("signal", signal))
 
     def _ask(self, method: str, **params: Any) -> None:
@@ -333,7 +341,7 @@ class Process:
 
 
 class Commands:
-    """sb.commands"""
+    """sb.commands: runs and starts commands."""
 
     def __init__(self, channel: _Channel) -> None:
         self._channel = channel
@@ -368,12 +376,13 @@ class Commands:
             on_stderr: Optional[OnOutput] = None,
             check: bool = False, merge_stderr: bool = False,
             encoding: Optional[str] = "utf-8") -> AnyResult:
-        """Runs a command in the sandbox's shell, to its end; a list is a
-        program and its arguments. env, cwd and timeout_ms are for this command
-        alone. With check, an exit code other than 0 raises CommandFailed, or
-        Timeout. With merge_stderr, stdout has both streams in the order of
-        writing; with encoding=None the output is bytes, for on_stdout and
-        on_stderr too."""
+        """Runs a command in the sandbox's shell to its end.
+
+        A list is a program and its arguments. env, cwd and timeout_ms apply to
+        this command only. With check, an exit code other than 0 raises
+        CommandFailed, or Timeout. With merge_stderr, stdout contains both
+        streams in the order of writing. With encoding=None, all output is
+        bytes, also for on_stdout and on_stderr."""
         return self._channel.do(_ops.run(
             command, stdin=stdin, env=env, cwd=cwd, timeout_ms=timeout_ms,
             on_stdout=on_stdout, on_stderr=on_stderr, check=check,
@@ -384,9 +393,9 @@ class Commands:
               env: Optional[Mapping[str, str]] = None,
               cwd: Optional[str] = None,
               user: Optional[str] = None) -> Process:
-        """Starts a bash of its own for the command (with pty, without one:
-        an interactive shell) and does not wait for it. user is "user" or
-        "root" [the sandbox's]."""
+        """Starts a separate bash for the command, without waiting for it.
+        Without a command, and with pty, it is an interactive shell. user is
+        "user" or "root" [the sandbox's]."""
         output = Output()
         number = self._channel.do(_ops.start(
             command, output, pty=pty, rows=rows, cols=cols, env=env, cwd=cwd,
@@ -395,8 +404,10 @@ class Commands:
 
 
 class Files:
-    """sb.files: paths in the sandbox are absolute, relative to the shell's
-    folder, or below its home (~). No method waits for a running command."""
+    """sb.files: the files of the sandbox.
+
+    Paths are absolute, relative to the shell's folder, or below the home
+    folder (~). No method waits for a running command."""
 
     def __init__(self, channel: _Channel) -> None:
         self._channel = channel
@@ -409,7 +420,7 @@ class Files:
 
     def write(self, path: str, data: Data,
               mode: Optional[int] = None) -> None:
-        """Writes a file as a whole, and makes the folders that lead to it."""
+        """Writes a whole file, and creates missing folders of its path."""
         self._channel.do(_ops.write(path, data, mode))
 
     def list(self, path: str) -> List[FileInfo]:
@@ -437,14 +448,14 @@ class Files:
         self._channel.do(_ops.symlink(target, path))
 
     def upload(self, host_dir: HostPath, path: str) -> int:
-        """Copies a folder of the host, without symbolic links, or a file into
-        the sandbox; the number of files. As with cp, a file keeps its name
-        where `path` is a folder."""
+        """Copies a file, or a folder without its symbolic links, from the host
+        into the sandbox. Returns the number of files. As with cp, a file keeps
+        its name if `path` is a folder."""
         return self._channel.do(_ops.upload(host_dir, path))
 
     def download(self, path: str, host_dir: HostPath) -> int:
-        """Copies a folder of the sandbox, without symbolic links, to the
-        host; the number of files."""
+        """Copies a folder of the sandbox, without symbolic links, to the host.
+        Returns the number of files."""
         return self._channel.do(_ops.download(path, host_dir))
 
 
@@ -481,12 +492,12 @@ class Env(MutableMapping[str, str]):
 
 
 class Sandbox:
-    """A computer for code that is not trusted.
+    """A computer for untrusted code.
 
-    The first one starts a server, which ends with it (kill, or the end of a
-    `with` block); forks and those of new() live on the same server. All
-    methods may be called from any thread; calls on one sandbox are served in
-    order, different sandboxes side by side."""
+    Sandbox() starts a server, which ends with kill() or the `with` block.
+    Forks, and sandboxes of new(), are on the same server. All methods may be
+    called from any thread. Calls on one sandbox are served in order, and
+    different sandboxes in parallel."""
 
     _limits: Dict[str, Any]
 
@@ -523,7 +534,7 @@ class Sandbox:
         self.env = Env(channel)
 
     def _other(self, op: Op[str]) -> "Sandbox":
-        """The sandbox on the same server that the operation makes."""
+        """Returns the sandbox on the same server that the operation creates."""
         sandbox_id = self._channel.do(op)
         sb = type(self).__new__(type(self))
         sb._attach(self._channel.beside(sandbox_id))
@@ -535,7 +546,7 @@ class Sandbox:
 
     @property
     def sandbox_id(self) -> Optional[str]:
-        """None for the root sandbox of a server."""
+        """The id of the sandbox; None for the root sandbox of a server."""
         return self._channel.sandbox_id
 
     def run_python(self, code: str, *, stdin: Optional[Data] = None,
@@ -551,15 +562,17 @@ class Sandbox:
             on_stdout=on_stdout, on_stderr=on_stderr, check=check))
 
     def fork(self) -> "Sandbox":
-        """A copy with the same files, shell and limits, in microseconds."""
+        """Creates a copy with the same files, shell and limits, within
+        microseconds."""
         return self._other(_ops.fork())
 
     def new(self, label: Optional[str] = None) -> "Sandbox":
-        """A fresh sandbox on the same server, with the options of the first."""
+        """Creates a fresh sandbox on the same server, with the options of the
+        first one."""
         return self._other(_ops.new(label))
 
     def list(self) -> List[SandboxInfo]:
-        """The other sandboxes of this server."""
+        """Returns the other sandboxes of this server."""
         return self._channel.do(_ops.sandboxes())
 
     def snapshot(self) -> str:
@@ -569,27 +582,27 @@ class Sandbox:
         self._channel.do(_ops.restore(snapshot_id))
 
     def snapshots(self) -> List[str]:
-        """Those that are kept, the oldest first."""
+        """Returns the ids of the snapshots, oldest first."""
         return self._channel.do(_ops.snapshots())
 
     def delete_snapshot(self, snapshot_id: str) -> None:
-        """Makes room for another: limits()["snapshots"] are kept at most."""
+        """Deletes a snapshot. limits()["snapshots"] is the maximum number."""
         self._channel.do(_ops.delete_snapshot(snapshot_id))
 
     def export_state(self) -> bytes:
-        """All that was changed, as a tar."""
+        """Returns all changes since the start, as a tar file."""
         return self._channel.do(_ops.export_state())
 
     def import_state(self, state: bytes) -> None:
         self._channel.do(_ops.import_state(state))
 
     def mount(self, mount: Mount) -> None:
-        """Files given by the caller, as a folder of the sandbox."""
+        """Mounts a folder with the given files."""
         self._channel.do(_ops.ask("mount",
                                   **_args.mount_of_files("mount", mount)))
 
     def reset(self) -> None:
-        """The state at the beginning."""
+        """Returns to the state at the start."""
         self._channel.do(_ops.ask("sandbox.reset"))
 
     def history(self) -> List[str]:
@@ -603,11 +616,11 @@ class Sandbox:
         return dict(self._channel.do(_ops.ask("limits.get")))
 
     def cancel(self) -> None:
-        """Ends the command that another thread runs here."""
+        """Cancels the command that another thread runs in this sandbox."""
         self._channel.do(_ops.ask("cancel"))
 
     def destroy(self) -> None:
-        """Ends a fork, or one of new(). Once more is fine."""
+        """Ends a fork or a sandbox of new(). May be called again."""
         if self._channel.sandbox_id is None:
             raise RuntimeError(
                 "Cannot destroy root sandbox; use kill() instead")
@@ -616,7 +629,7 @@ class Sandbox:
             self._channel.close()
 
     def kill(self) -> None:
-        """Ends the server with all its sandboxes. Once more is fine."""
+        """Ends the server with all its sandboxes. May be called again."""
         self._channel.connection.close()
 
     def __enter__(self) -> "Sandbox":

@@ -1,4 +1,4 @@
-"""The values that calls give back."""
+"""The types of results and arguments."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ class _Result(Generic[AnyStr]):
     cpu_ms: float = 0.0
     max_memory_bytes: int = 0
     background: Optional[AnyStr] = None
-    # The bytes of streams whose text does not give them back.
+    # The bytes of streams that cannot be restored from their text.
     raw: Mapping[str, bytes] = field(default_factory=dict, repr=False)
-    # Which limit was hit, and what to do about it.
+    # The limit that was hit, and the remedy.
     message: Optional[str] = None
-    # By stream, of output that was too long: its middle is left out.
+    # By stream: bytes in the middle of output that was too long.
     omitted_bytes: Optional[Dict[str, int]] = None
 
     def _bytes(self, name: str) -> bytes:
@@ -68,23 +68,22 @@ class _Result(Generic[AnyStr]):
 
 @dataclass(frozen=True)
 class CommandResult(_Result[str]):
-    """How a command ended, and what it printed."""
+    """The result of a command, with its output as text."""
 
     background: str = ""
 
 
 @dataclass(frozen=True)
 class BytesResult(_Result[bytes]):
-    """How a command that was run with encoding=None ended; what it printed is
-    bytes."""
+    """The result of a command with encoding=None, with its output as bytes."""
 
     background: bytes = b""
 
 
 @dataclass(frozen=True)
 class FileInfo:
-    """A file, folder ("dir") or symbolic link ("symlink"): its permissions, and
-    when it was changed last, in seconds since 1970."""
+    """A file, a folder ("dir") or a symbolic link ("symlink"). mode has the
+    permissions, and mtime the time of the last change in seconds since 1970."""
 
     name: str
     type: str
@@ -99,7 +98,7 @@ class FileInfo:
 
 @dataclass(frozen=True)
 class SandboxInfo:
-    """A sandbox of a server, as Sandbox.list gives it."""
+    """A sandbox of a server, as returned by Sandbox.list."""
 
     sandbox_id: str
     label: Optional[str] = None
@@ -108,7 +107,8 @@ class SandboxInfo:
 
 @dataclass(frozen=True)
 class Mount:
-    """A folder in the sandbox: one of the host, or the given files."""
+    """A folder in the sandbox: either a folder of the host, or the given
+    files."""
 
     path: str
     host_path: Union[str, "os.PathLike[str]", None] = None

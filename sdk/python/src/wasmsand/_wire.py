@@ -1,17 +1,18 @@
 """The connection to a server: a process, and JSON-RPC lines to and from it.
 
-One thread reads the server's lines and hands each to the sink of its request,
-so that requests of several threads and event loops go side by side. A sink gets
-events: `("output", params)` while a run goes on, then one `("done", result)` or
-`("error", exception)`. It must not wait.
+One thread reads the lines of the server and passes each to the sink of its
+request, so that several threads and event loops can have requests in progress.
+A sink receives events: `("output", params)` during a run, then one `("done",
+result)` or `("error", exception)`. It must not wait.
 
-What finalizers want to be sent is written by a thread of its own: they run at
-any point of any thread, so they take no locks and only fill its queue.
+Finalizers run at any point of any thread, so they take no locks. They put their
+requests into a queue, and a separate thread writes them.
 
-A line is written as a whole, whatever signal handlers raise meanwhile: it fits
-into the buffer of the pipe's file object, which keeps what an interrupted flush
-has left, or it is written by a thread, where no signal handlers run. The reader
-never waits for a writer: a server whose output is not read stops reading."""
+A line is always written as a whole, even if a signal handler raises an
+exception. A short line fits into the buffer of the pipe's file object, which
+keeps the rest of an interrupted flush. A longer line is written by a thread,
+where no signal handlers run. The reader never waits for a writer, because a
+server whose output is not read stops reading."""
 
 from __future__ import annotations
 
@@ -45,7 +46,8 @@ MAX_LINE_BYTES = 8 << 20  # rpcBytes of a server, unless asked for more
 
 
 def server_command() -> List[str]:
-    """The server of this package, of $WASMSAND_SERVER, or of a build."""
+    """Returns the command of the server: $WASMSAND_SERVER, the one in this
+    package, or the one of a build."""
     given = os.environ.get("WASMSAND_SERVER")
     if given:
         return [given]
@@ -61,12 +63,12 @@ def server_command() -> List[str]:
 
 
 class Connection:
-    """A server process. Everything may be called from any thread."""
+    """A server process. All methods may be called from any thread."""
 
     def __init__(self, argv: Optional[Sequence[str]] = None) -> None:
         self._ids = itertools.count(1)
         self._write_lock = threading.Lock()  # taken before no other
-        self._lock = threading.Lock()  # guards what follows
+        self._lock = threading.Lock()  # guards the members below
         self._sinks: Dict[int, Sink] = {}
         self._outputs: Dict[Tuple[Optional[str], int], Sink] = {}
         self._posts: "queue.SimpleQueue[Optional[Post]]" = queue.SimpleQueue()
@@ -101,8 +103,8 @@ class Connection:
 
     def send(self, method: str, params: Mapping[str, Any], sink: Sink,
              number: Optional[int] = None) -> Optional[threading.Thread]:
-        """Sends a request; its answer goes to the sink. The result is the
-        thread that writes it, if it is not written yet."""
+        """Sends a request, whose answer goes to the sink. Returns the thread
+        that writes it, or None if it is written already."""
         if number is None:
             number = self.new_id()
         line = _encode({"jsonrpc": "2.0", "id": number, "method": method,
@@ -120,8 +122,8 @@ class Connection:
 
     def post(self, method: str, params: Mapping[str, Any],
              after: Optional[threading.Thread] = None) -> None:
-        """Sends a notification, when that thread has ended, without waiting for
-        anything. A finalizer may call it."""
+        """Sends a notification after the thread `after` has ended, without
+        waiting. A finalizer may call it."""
         self._posts.put((method, params, after))
 
     def _write_posts(self) -> None:
@@ -132,7 +134,7 @@ class Connection:
             self.notify(method, params)
 
     def notify(self, method: str, params: Mapping[str, Any]) -> None:
-        """Sends a request that gets no answer."""
+        """Sends a notification, which has no answer."""
         self._write_now(_encode({"jsonrpc": "2.0", "method": method,
                                  "params": params}))
 
@@ -150,12 +152,12 @@ class Connection:
                 stdin.write(line)
                 stdin.flush()
             except (OSError, ValueError):
-                pass  # the reader meets the end, and tells every sink
+                pass  # the reader finds the end, and notifies every sink
 
     def watch(self, sandbox_id: Optional[str], process_id: int,
               sink: Sink) -> None:
-        """The output of a process goes to the sink: from its beginning, if a
-        sink calls this at the answer to its start."""
+        """Passes the output of a process to the sink. If a sink calls this at
+        the answer to process.start, no output is missed."""
         with self._lock:
             self._outputs[(sandbox_id, process_id)] = sink
 
@@ -164,7 +166,8 @@ class Connection:
             self._outputs.pop((sandbox_id, process_id), None)
 
     def lease(self) -> "Lease":
-        """The one reference that keeps the server."""
+        """Returns the object that keeps the server running while it is
+        referenced."""
         lease = Lease(self)
         self._lease = weakref.ref(lease)
         return lease
@@ -179,7 +182,7 @@ class Connection:
             with stdout:
                 for line in stdout:
                     self._take(json.loads(line))
-        except Exception as e:  # not of the protocol: nobody knows what is next
+        except Exception as e:  # not the protocol: the rest cannot be trusted
             self._process.kill()
             reason = f", after a line that is none of its protocol ({e!r})"
         self._over(reason)
@@ -198,7 +201,7 @@ class Connection:
         if error:
             event = ("error", rpc_error(error["code"], error["message"]))
         with self._lock:
-            if message["id"] is None:  # one of these was not understood
+            if message["id"] is None:  # one of these was invalid
                 sinks = list(self._sinks.values())
                 self._sinks.clear()
             else:
@@ -243,7 +246,7 @@ class Connection:
     # --- the end
 
     def _wait(self) -> int:
-        """The status of the server, whose pipes are closed."""
+        """Returns the exit status of the server, whose pipes are closed."""
         try:
             return self._process.wait(END_SECONDS)
         except subprocess.TimeoutExpired:
@@ -269,7 +272,7 @@ class Connection:
             self._write_lock.release()
 
     def close(self) -> None:
-        """Ends the server and everything in it; calls that wait fail."""
+        """Ends the server and its sandboxes. Calls in progress fail."""
         with self._lock:
             if not self._end:
                 self._end = SandboxClosed("the sandbox was killed")
@@ -280,7 +283,7 @@ class Connection:
         for thread in (self._stderr_reader, self._reader, self._poster):
             if thread is not threading.current_thread():
                 thread.join(END_SECONDS)
-        self._close_stdin()  # if a writer had it, who has failed now
+        self._close_stdin()  # a writer that held the lock has failed by now
 
     def _close_stdin(self) -> None:
         stdin = self._process.stdin
@@ -292,8 +295,8 @@ class Connection:
             pass  # closed before, or with bytes that nobody will read
 
     def drop(self) -> None:
-        """Ends the server, from a finalizer: its input ends, and the thread
-        that reads from it does the rest."""
+        """Ends the server from a finalizer: closes its input, and leaves the
+        rest to the thread that reads from it."""
         stdin = self._process.stdin
         assert stdin is not None
         self._end = SandboxClosed("the sandbox was dropped")
@@ -302,8 +305,8 @@ class Connection:
         os.close(null)
 
     def leave_to_parent(self) -> None:
-        """In a child of fork: it has none of this, and does not keep the
-        server."""
+        """Detaches a forked child process from the server, which belongs to
+        the parent."""
         self._lock = threading.Lock()
         self._write_lock = threading.Lock()
         self._posts = queue.SimpleQueue()
@@ -325,9 +328,10 @@ class Connection:
 
 
 class Lease:
-    """The share that each object has in its server, which ends when the last
-    of them is gone. The functions that answer the server are here, since they
-    may refer to such objects; the threads of the connection must not."""
+    """Keeps a server running. All sandboxes of the server refer to it, and the
+    server ends with the last of them. The handlers of requests from the server
+    are here because they may refer to such objects, which the threads of the
+    connection must not do."""
 
     def __init__(self, connection: Connection) -> None:
         self.connection = connection
@@ -345,12 +349,13 @@ class Lease:
 
 
 def printable(text: str) -> str:
-    """With escapes for what no UTF-8 can be."""
+    """Returns the text with escapes for characters that UTF-8 cannot encode."""
     return text.encode(errors="backslashreplace").decode()
 
 
 def _encode(message: Mapping[str, Any]) -> bytes:
-    """A ValueError or TypeError for what the server would not understand."""
+    """Returns the line of a message. Raises ValueError or TypeError for values
+    that JSON cannot contain."""
     return json.dumps(message, separators=(",", ":"), ensure_ascii=False,
                       allow_nan=False).encode() + b"\n"
 
