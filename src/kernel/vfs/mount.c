@@ -1,49 +1,34 @@
-/* The tree of mounts, and paths of directories in it.
+/* The tree of mounts.
  *
- * A mount covers a directory of its parent. Walks cross it in both directions:
- * downwards when a name leads to a covered directory (mount_cross), upwards
- * from the root of a mount. There are few mounts, so they are searched in a
- * list. */
-#include "kernel/vfs/notify.h"
+ * Problem: a directory may be covered by a mount, its root by another one, and
+ * the same directory again by a later mount. A walk must find the one that is
+ * on top, and ".." must lead out of all of them.
+ *
+ * Idea: a mount names the directory that it covers by the mount and the inode
+ * where it was found, never by a path. The walk that finds this directory
+ * crosses mounts itself, so a mount on a covered path attaches to the root of
+ * the covering one. A directory thus has at most one mount on it. Crossing
+ * repeats until nothing covers the result, and going up follows `parent` and
+ * `at` back. A rename changes no inode number, so it moves no mount.
+ *
+ * There are few mounts, and a mount without others inside is marked, so the
+ * search in the list costs nothing for most names. */
 #include "kernel/vfs/vfs.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-void
-vnode_hold(const struct vnode *v)
-{
-    struct fs *fs = v->mnt->fs;
-
-    if (fs->ops->hold)
-        fs->ops->hold(fs, v->ino);
-}
-
-/* A released inode may be gone: its watches end then. */
-void
-vnode_release(const struct vnode *v)
-{
-    struct fs *fs = v->mnt->fs;
-
-    if (fs->ops->release)
-        fs->ops->release(fs, v->ino);
-    notify_gone(v);
-}
-
-/* Of several mounts on one directory the last one is on top. */
+/* Returns the mount on *v, or NULL. */
 static struct mount *
-mount_top(const struct vnode *v)
+mount_on(const struct vnode *v)
 {
-    struct mount *top = NULL;
-
     LIST_FOR_EACH(it, &v->mnt->fs->vfs->mounts) {
         struct mount *m = CONTAINER_OF(it, struct mount, link);
         if (m->parent == v->mnt && m->at == v->ino)
-            top = m;
+            return m;
     }
-    return top;
+    return NULL;
 }
 
 /* Something may be mounted on the root of a mount, hence the loop. */
@@ -52,7 +37,7 @@ mount_cross(struct vnode *v)
 {
     struct mount *m;
 
-    while (v->mnt->has_submounts && (m = mount_top(v)))
+    while (v->mnt->has_submounts && (m = mount_on(v)))
         *v = (struct vnode){m, m->root};
 }
 
@@ -272,131 +257,4 @@ mount_bind(struct vfs *v, const char *path, uint32_t uid)
     mount_link(v, m);
     m = NULL; /* the list has it */
     return 0;
-}
-
-/* --- paths of directories */
-
-/* A search for the name of an inode in its directory. */
-struct find_name {
-    struct dir_emit emit;
-    uint64_t ino;
-    char name[NAME_BYTES_MAX + 1];
-    bool found;
-};
-
-static bool
-mount_emit_name(struct dir_emit *e, const char *name, size_t len, uint64_t ino,
-                unsigned dtype, uint64_t cookie)
-{
-    struct find_name *f = CONTAINER_OF(e, struct find_name, emit);
-
-    (void)dtype;
-    (void)cookie;
-    if (ino != f->ino)
-        return true;
-    memcpy(f->name, name, len);
-    f->name[len] = 0;
-    f->found = true;
-    return false;
-}
-
-/* Moves *v to its parent, and stores its name there in f->name.
- *
- * Inodes do not know their names. The parent is read instead, from the position
- * that the file system remembers, so that a name is usually found at the first
- * entry. */
-static int
-vnode_go_up(struct vnode *v, struct find_name *f)
-{
-    while (v->ino == v->mnt->root && v->mnt->parent)
-        *v = (struct vnode){v->mnt->parent, v->mnt->at};
-    struct fs *fs = v->mnt->fs;
-    uint64_t up;
-    int r = fs->ops->parent(fs, v->ino, &up);
-    if (r < 0)
-        return r;
-    f->ino = v->ino;
-    f->found = false;
-    uint64_t from = fs->ops->position ? fs->ops->position(fs, v->ino) : 0;
-    r = fs->ops->readdir(fs, up, from, &f->emit);
-    if (r < 0)
-        return r;
-    v->ino = up;
-    return f->found ? 0 : -ENOENT;
-}
-
-/* The root of the first mount, whatever the root of a task is. */
-static bool
-vnode_is_top(const struct vnode *v)
-{
-    return !v->mnt->parent && v->ino == v->mnt->root;
-}
-
-/* The path is built from its end: names are put before each other while going
- * up. */
-int64_t
-vnode_path(const struct vnode *dir, char *buf, size_t size)
-{
-    struct find_name f = {.emit.entry = mount_emit_name};
-    struct vnode v = *dir;
-    size_t at = size;
-
-    if (size < 2)
-        return -ERANGE;
-    buf[--at] = 0;
-    if (vnode_is_top(&v))
-        buf[--at] = '/';
-    while (!vnode_is_top(&v)) {
-        int r = vnode_go_up(&v, &f);
-        if (r < 0)
-            return r;
-        size_t len = strlen(f.name);
-        if (len + 1 > at)
-            return -ERANGE;
-        at -= len;
-        memcpy(buf + at, f.name, len);
-        buf[--at] = '/';
-    }
-    memmove(buf, buf + at, size - at);
-    return (int64_t)(size - at - 1);
-}
-
-/* Finds the name that leads from dir to node now: `name`, or another one if it
- * was renamed. Returns false if there is none. */
-static bool
-vnode_find_name(const struct vnode *dir, const char *name,
-                const struct vnode *node, struct find_name *f)
-{
-    struct fs *fs = dir->mnt->fs;
-    struct name n = {name, strlen(name)};
-    struct vnode now = {dir->mnt, dir->ino};
-
-    memcpy(f->name, name, n.len + 1);
-    if (n.len && fs->ops->lookup(fs, dir->ino, n, &now.ino) < 0)
-        now.ino = 0;
-    mount_cross(&now);
-    if (vnode_is_same(&now, node))
-        return true;
-    f->ino = node->ino;
-    f->found = false;
-    if (node->mnt == dir->mnt)
-        (void)fs->ops->readdir(fs, dir->ino, 0, &f->emit);
-    return f->found;
-}
-
-int64_t
-vnode_path_in(const struct vnode *dir, const char *name,
-              const struct vnode *node, char *buf, size_t size)
-{
-    struct find_name f = {.emit.entry = mount_emit_name};
-    bool found = vnode_find_name(dir, name, node, &f);
-
-    int64_t len = vnode_path(dir, buf, size);
-    if (len < 0)
-        return len;
-    int n = snprintf(buf + len, size - (size_t)len, "%s%s%s",
-                     f.name[0] && len > 1 ? "/" : "", f.name,
-                     found ? "" : " (deleted)");
-    len += n;
-    return (size_t)len < size ? len : -ERANGE;
 }

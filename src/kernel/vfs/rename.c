@@ -1,5 +1,14 @@
-/* rename, with all its cases. The checks are those of Linux, in its order; the
- * file system itself then moves the names in one step. */
+/* rename, with all its cases.
+ *
+ * Problem: two paths are involved, each may be wrong in several ways, and the
+ * error that Linux would return depends on the order of the checks. Moving a
+ * directory below itself would cut it off from the tree.
+ *
+ * Idea: both ends are found completely before anything is checked, then all
+ * checks run in Linux's order: names, read-only mounts, rights, kinds. The file
+ * system moves the names in one step after that. Nothing else runs in between,
+ * so what was checked is still true, and the check for loops is a plain walk
+ * upwards from the other directory. */
 #include "kernel/vfs/notify.h"
 #include "kernel/vfs/vfs.h"
 

@@ -99,6 +99,10 @@ void mount_free_all(struct vfs *v);
 bool mount_tidy_all(struct vfs *v, size_t max);
 /* If something is mounted on *v, replaces *v by its root, repeatedly. */
 void mount_cross(struct vnode *v);
+
+/* --- vnode.c: inodes in the tree of mounts */
+
+/* Keep an inode that loses its last name, and end that. */
 void vnode_hold(const struct vnode *v);
 void vnode_release(const struct vnode *v);
 static inline bool
