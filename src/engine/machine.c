@@ -65,7 +65,7 @@ machine_create(struct engine *e, struct program *p, struct thread *th,
 
 /* MAP_NORESERVE: as the engine's own, so that the mappings become one again. */
 static int
-map_over(struct engine_machine *m, uint64_t from, uint64_t to, int hfd)
+machine_map_over(struct engine_machine *m, uint64_t from, uint64_t to, int hfd)
 {
     int flags = MAP_PRIVATE | MAP_FIXED | MAP_NORESERVE;
     void *p = mmap(m->base.base + from, to - from, PROT_READ | PROT_WRITE,
@@ -82,7 +82,7 @@ machine_map(struct machine *base, int hfd, uint64_t at, uint64_t len)
     if (m->mapped_to || at < m->first_bytes || at > m->base.size ||
         len > m->base.size - at)
         return -EINVAL;
-    int r = map_over(m, at, at + len, hfd);
+    int r = machine_map_over(m, at, at + len, hfd);
     if (r < 0)
         return r;
     m->mapped_from = at;
@@ -93,7 +93,7 @@ machine_map(struct machine *base, int hfd, uint64_t at, uint64_t len)
 /* Returns true if at least KEPT_BYTES of its memory, from `from` to `to`, were
  * written to, by it or by machines that had this memory before. */
 static bool
-is_dense(const struct engine_machine *m, uint64_t from, uint64_t to)
+machine_is_dense(const struct engine_machine *m, uint64_t from, uint64_t to)
 {
     const uint8_t *at = m->base.base + from, *end = m->base.base + to;
     struct page_range v[PAGE_RANGES];
@@ -115,15 +115,16 @@ is_dense(const struct engine_machine *m, uint64_t from, uint64_t to)
 static int
 machine_unmap(struct engine_machine *m)
 {
-    bool all = is_dense(m, m->first_bytes, m->mapped_from);
+    bool all = machine_is_dense(m, m->first_bytes, m->mapped_from);
 
-    return map_over(m, all ? m->first_bytes : m->mapped_from, m->base.size, -1);
+    return machine_map_over(m, all ? m->first_bytes : m->mapped_from,
+                            m->base.size, -1);
 }
 
 /* The future ends first: it uses the trap and the error as the places of its
  * results. */
 static void
-future_drop(struct engine_machine *m)
+machine_future_drop(struct engine_machine *m)
 {
     if (m->future)
         wasmtime_call_future_delete(m->future);
@@ -159,7 +160,7 @@ machine_free(OWN struct machine *base)
 
     if (!m)
         return;
-    future_drop(m);
+    machine_future_drop(m);
     machine_refresh(base);
     if (m->base.size > LARGE_BYTES)
         reaper_add(&m->engine->reaper, m);
@@ -169,7 +170,7 @@ machine_free(OWN struct machine *base)
 
 /* The kernel decides, since memory counts against the limits of the sandbox. */
 static bool
-may_grow(void *env, uint64_t old_bytes, uint64_t new_bytes)
+machine_may_grow(void *env, uint64_t old_bytes, uint64_t new_bytes)
 {
     const struct engine_machine *m = env;
 
@@ -179,8 +180,8 @@ may_grow(void *env, uint64_t old_bytes, uint64_t new_bytes)
 /* Called when the epoch has passed the deadline of the machine: its slice is
  * over, and it yields. */
 static wasmtime_error_t *
-on_tick(wasmtime_context_t *context, void *env, uint64_t *ret_ticks,
-        wasmtime_update_deadline_kind_t *ret_kind)
+machine_on_tick(wasmtime_context_t *context, void *env, uint64_t *ret_ticks,
+                wasmtime_update_deadline_kind_t *ret_kind)
 {
     struct engine_machine *m = env;
 
@@ -198,11 +199,13 @@ machine_open(struct engine_machine *m)
 {
     m->store = wasmtime_store_new(m->engine->wasm, m, NULL);
     m->context = wasmtime_store_context(m->store);
-    m->limiter = (struct wsand_engine_limiter){may_grow, m, TABLE_ELEMENTS};
+    m->limiter =
+        (struct wsand_engine_limiter){machine_may_grow, m, TABLE_ELEMENTS};
     wsand_engine_store_limiter(m->store, &m->limiter);
     if (!m->engine->is_unpreemptive) {
         wasmtime_context_set_epoch_deadline(m->context, 1);
-        wasmtime_store_epoch_deadline_callback(m->store, on_tick, m, NULL);
+        wasmtime_store_epoch_deadline_callback(m->store, machine_on_tick, m,
+                                               NULL);
     }
     m->future = wasmtime_instance_pre_instantiate_async(
         m->program->pre, m->context, &m->instance, &m->trap, &m->error);
@@ -341,7 +344,7 @@ machine_enter(struct engine_machine *m)
 static void
 machine_instantiated(struct engine_machine *m)
 {
-    future_drop(m);
+    machine_future_drop(m);
     wasmtime_extern_t memory = machine_export(m, "memory");
     machine_set_memory(m, m->context, &memory.of.memory);
     m->entry = machine_export(m, "_start").of.func;
@@ -372,7 +375,7 @@ machine_instantiate(struct engine_machine *m)
     while (!wasmtime_call_future_poll(m->future))
         ;
     if (m->trap || m->error) {
-        future_drop(m);
+        machine_future_drop(m);
         return -ENOMEM;
     }
     machine_instantiated(m);
@@ -429,7 +432,7 @@ machine_ended(struct engine_machine *m, struct machine_trap *trap)
         fork_unwound(m);
         event = MACHINE_FORKS;
     }
-    future_drop(m);
+    machine_future_drop(m);
     return event;
 }
 

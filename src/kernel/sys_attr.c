@@ -22,7 +22,7 @@ struct attr_subject {
 
 /* A file without a path is on no device. */
 static int
-stat_file(struct file *f, struct attr_subject *ret)
+sys_attr_stat_file(struct file *f, struct attr_subject *ret)
 {
     ret->dev = f->node.mnt ? f->node.mnt->fs->dev : 0;
     return file_getattr(f, &ret->attr);
@@ -31,8 +31,8 @@ stat_file(struct file *f, struct attr_subject *ret)
 /* With AT_EMPTY_PATH, the descriptor itself is meant: also one without a path,
  * such as a pipe. */
 static int
-stat_path(struct task *t, int dirfd, gaddr name, uint32_t at_flags,
-          struct attr_subject *ret)
+sys_attr_stat_path(struct task *t, int dirfd, gaddr name, uint32_t at_flags,
+                   struct attr_subject *ret)
 {
     struct found f;
     int r;
@@ -42,19 +42,19 @@ stat_path(struct task *t, int dirfd, gaddr name, uint32_t at_flags,
         return r < 0 ? r : -EFAULT;
     if (!*path && at_flags & AT_EMPTY_PATH && dirfd != AT_FDCWD) {
         struct file *of = fd_find(t, dirfd);
-        return of ? stat_file(of, ret) : -EBADF;
+        return of ? sys_attr_stat_file(of, ret) : -EBADF;
     }
     r = sys_find_path(t, dirfd, path, at_flags, &f);
     if (r != 0)
         return r;
     if (!f.node.mnt)
-        return stat_file(f.file, ret);
+        return sys_attr_stat_file(f.file, ret);
     ret->dev = f.node.mnt->fs->dev;
     return vnode_getattr(&f.node, &ret->attr);
 }
 
 static int
-put_stat(struct task *t, gaddr to, const struct attr_subject *s)
+sys_attr_put_stat(struct task *t, gaddr to, const struct attr_subject *s)
 {
     struct abi_stat stat;
 
@@ -70,8 +70,8 @@ sys_fstatat64(struct task *t, const union sysarg *a)
 
     if (a[3].u & ~KNOWN_AT_FLAGS)
         return -EINVAL;
-    int r = stat_path(t, a[0].i, a[1].addr, a[3].u, &s);
-    return r != 0 ? r : put_stat(t, a[2].addr, &s);
+    int r = sys_attr_stat_path(t, a[0].i, a[1].addr, a[3].u, &s);
+    return r != 0 ? r : sys_attr_put_stat(t, a[2].addr, &s);
 }
 
 /* fstat64(fd, buf) */
@@ -81,8 +81,8 @@ sys_fstat64(struct task *t, const union sysarg *a)
     struct file *f = fd_file(t, a[0].i);
     struct attr_subject s;
 
-    int r = stat_file(f, &s);
-    return r != 0 ? r : put_stat(t, a[1].addr, &s);
+    int r = sys_attr_stat_file(f, &s);
+    return r != 0 ? r : sys_attr_put_stat(t, a[1].addr, &s);
 }
 
 /* statx(dirfd, path, flags, mask, buf): all that is known, whatever the mask */
@@ -96,7 +96,7 @@ sys_statx(struct task *t, const union sysarg *a)
     if (a[2].u & ~(KNOWN_AT_FLAGS | AT_STATX_SYNC_TYPE) ||
         sync == AT_STATX_SYNC_TYPE || a[3].u & STATX_UNKNOWN)
         return -EINVAL;
-    int r = stat_path(t, a[0].i, a[1].addr, a[2].u & ~sync, &s);
+    int r = sys_attr_stat_path(t, a[0].i, a[1].addr, a[2].u & ~sync, &s);
     if (r != 0)
         return r;
     abi_fill_statx(&x, s.dev, &s.attr);
@@ -106,7 +106,7 @@ sys_statx(struct task *t, const union sysarg *a)
 /* Devices on a read-only mount are writable: the write does not go to the
  * mount. */
 static int
-access_found(const struct cred *c, const struct found *f, int want)
+sys_attr_access_found(const struct cred *c, const struct found *f, int want)
 {
     const struct mount *mnt = f->node.mnt;
     struct attr attr;
@@ -133,7 +133,7 @@ sys_faccessat2(struct task *t, const union sysarg *a)
         c.uid = c.ruid;
         c.gid = c.rgid;
     }
-    return r != 0 ? r : access_found(&c, &f, a[2].i);
+    return r != 0 ? r : sys_attr_access_found(&c, &f, a[2].i);
 }
 
 /* faccessat(dirfd, path, mode): the older call, without flags */
@@ -162,7 +162,7 @@ dentry_of_path(struct task *t, int dirfd, gaddr path, uint32_t at_flags,
 
 /* A symbolic link has no mode of its own. */
 static int64_t
-chmod_at(struct task *t, const struct dentry *p, uint32_t mode)
+sys_attr_chmod_at(struct task *t, const struct dentry *p, uint32_t mode)
 {
     struct attr old, set = {0};
 
@@ -183,7 +183,7 @@ sys_fchmodat(struct task *t, const union sysarg *a)
     struct dentry p;
     int r = dentry_of_path(t, a[0].i, a[1].addr, 0, &f, &p);
 
-    return r != 0 ? r : chmod_at(t, &p, a[2].u);
+    return r != 0 ? r : sys_attr_chmod_at(t, &p, a[2].u);
 }
 
 /* Finds the entry of a descriptor that may change attributes. -EBADF,
@@ -208,12 +208,13 @@ sys_fchmod(struct task *t, const union sysarg *a)
     struct dentry p;
     int r = dentry_of_fd(t, a[0].i, &p);
 
-    return r != 0 ? r : chmod_at(t, &p, a[1].u);
+    return r != 0 ? r : sys_attr_chmod_at(t, &p, a[1].u);
 }
 
 /* An id of -1 leaves the owner or the group as it is. */
 static int64_t
-chown_at(struct task *t, const struct dentry *p, uint32_t uid, uint32_t gid)
+sys_attr_chown_at(struct task *t, const struct dentry *p, uint32_t uid,
+                  uint32_t gid)
 {
     struct attr set = {.uid = uid, .gid = gid};
     unsigned what =
@@ -231,7 +232,7 @@ sys_fchownat(struct task *t, const union sysarg *a)
     struct dentry p;
 
     int r = dentry_of_path(t, a[0].i, a[1].addr, a[4].u, &f, &p);
-    return r != 0 ? r : chown_at(t, &p, a[2].u, a[3].u);
+    return r != 0 ? r : sys_attr_chown_at(t, &p, a[2].u, a[3].u);
 }
 
 /* fchown(fd, uid, gid) */
@@ -241,14 +242,14 @@ sys_fchown(struct task *t, const union sysarg *a)
     struct dentry p;
     int r = dentry_of_fd(t, a[0].i, &p);
 
-    return r != 0 ? r : chown_at(t, &p, a[1].u, a[2].u);
+    return r != 0 ? r : sys_attr_chown_at(t, &p, a[1].u, a[2].u);
 }
 
 /* Reads one of the two times of utimensat. *ret_set is false for UTIME_OMIT,
  * and *ret_now true for UTIME_NOW. */
 static int
-one_time(struct task *t, gaddr a, int64_t now, int64_t *ret, bool *ret_set,
-         bool *ret_now)
+sys_attr_one_time(struct task *t, gaddr a, int64_t now, int64_t *ret,
+                  bool *ret_set, bool *ret_now)
 {
     struct abi_timespec ts;
 
@@ -269,8 +270,8 @@ one_time(struct task *t, gaddr a, int64_t now, int64_t *ret, bool *ret_set,
 /* Setting both times to now needs fewer rights than setting them to a value:
  * writers may do it, not only the owner. */
 static int
-get_times(struct task *t, gaddr times, struct attr *set, unsigned *what,
-          bool *now)
+sys_attr_get_times(struct task *t, gaddr times, struct attr *set,
+                   unsigned *what, bool *now)
 {
     int64_t ns = clock_real_ns(&t->kernel->clock);
     bool a_set = true, m_set = true, a_now = true, m_now = true;
@@ -278,9 +279,10 @@ get_times(struct task *t, gaddr times, struct attr *set, unsigned *what,
 
     set->atime_ns = set->mtime_ns = ns;
     if (times)
-        r = one_time(t, times, ns, &set->atime_ns, &a_set, &a_now);
+        r = sys_attr_one_time(t, times, ns, &set->atime_ns, &a_set, &a_now);
     if (r == 0 && times)
-        r = one_time(t, times + 16, ns, &set->mtime_ns, &m_set, &m_now);
+        r = sys_attr_one_time(t, times + 16, ns, &set->mtime_ns, &m_set,
+                              &m_now);
     *what = (a_set ? ATTR_ATIME : 0) | (m_set ? ATTR_MTIME : 0);
     *now = a_now && m_now;
     return r;
@@ -296,7 +298,7 @@ sys_utimensat(struct task *t, const union sysarg *a)
     unsigned what;
     bool now;
 
-    int r = get_times(t, a[2].addr, &set, &what, &now);
+    int r = sys_attr_get_times(t, a[2].addr, &set, &what, &now);
     if (r < 0)
         return r;
     if (a[3].u & ~(uint32_t)(AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH))

@@ -64,7 +64,7 @@ sys_dup3(struct task *t, const union sysarg *a)
 
 /* F_DUPFD: the lowest free descriptor from `min` on. */
 static int64_t
-dup_from(struct task *t, struct file *f, uint32_t min, bool cloexec)
+sys_fd_dup_from(struct task *t, struct file *f, uint32_t min, bool cloexec)
 {
     if (min >= t->rlimits[RLIMIT_NOFILE].cur)
         return -EINVAL;
@@ -73,7 +73,7 @@ dup_from(struct task *t, struct file *f, uint32_t min, bool cloexec)
 
 /* A descriptor opened with O_PATH has no open file behind it, only a place. */
 static bool
-is_allowed_on_path(uint32_t cmd)
+sys_fd_is_allowed_on_path(uint32_t cmd)
 {
     return cmd == F_DUPFD || cmd == F_DUPFD_CLOEXEC || cmd == F_GETFD ||
            cmd == F_SETFD || cmd == F_GETFL;
@@ -87,12 +87,12 @@ sys_fcntl64(struct task *t, const union sysarg *a)
     struct file *f = fd_file(t, a[0].i);
     uint32_t cmd = a[1].u;
 
-    if (f->flags & O_PATH && !is_allowed_on_path(cmd))
+    if (f->flags & O_PATH && !sys_fd_is_allowed_on_path(cmd))
         return -EBADF;
     switch (cmd) {
     case F_DUPFD:
     case F_DUPFD_CLOEXEC:
-        return dup_from(t, f, a[2].u, cmd == F_DUPFD_CLOEXEC);
+        return sys_fd_dup_from(t, f, a[2].u, cmd == F_DUPFD_CLOEXEC);
     case F_GETFD:
         return t->fds.v[a[0].i].cloexec ? FD_CLOEXEC : 0;
     case F_SETFD:
@@ -121,7 +121,7 @@ sys_fcntl64(struct task *t, const union sysarg *a)
 /* FIONBIO: the older form of O_NONBLOCK. All duplicates of the descriptor share
  * it. */
 static int
-set_nonblocking(struct task *t, struct file *f, gaddr arg)
+sys_fd_set_nonblocking(struct task *t, struct file *f, gaddr arg)
 {
     int32_t on;
 
@@ -137,7 +137,7 @@ set_nonblocking(struct task *t, struct file *f, gaddr arg)
 
 /* Stores the number of bytes of a regular file after its position. */
 static int64_t
-bytes_left(struct task *t, struct file *f, gaddr arg)
+sys_fd_bytes_left(struct task *t, struct file *f, gaddr arg)
 {
     struct attr a;
 
@@ -163,10 +163,11 @@ sys_ioctl(struct task *t, const union sysarg *a)
         t->fds.v[a[0].i].cloexec = a[1].u == FIOCLEX;
         return 0;
     case FIONBIO:
-        return set_nonblocking(t, f, a[2].addr);
+        return sys_fd_set_nonblocking(t, f, a[2].addr);
     default:
         if (f->ops->ioctl)
             return f->ops->ioctl(f, t, a[1].u, a[2].u);
-        return a[1].u == FIONREAD ? bytes_left(t, f, a[2].addr) : -ENOTTY;
+        return a[1].u == FIONREAD ? sys_fd_bytes_left(t, f, a[2].addr)
+                                  : -ENOTTY;
     }
 }

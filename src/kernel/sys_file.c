@@ -32,7 +32,8 @@ typedef int64_t io_fn(struct task *t, struct file *f, const struct io *io);
 /* Implements calls with (fd, iov, count). An empty array is a transfer of no
  * bytes, which still checks the descriptor; a negative count is an error. */
 static int64_t
-vectored(struct task *t, const union sysarg *a, uint64_t *pos, io_fn *fn)
+sys_file_vectored(struct task *t, const union sysarg *a, uint64_t *pos,
+                  io_fn *fn)
 {
     struct file *f = fd_file(t, a[0].i);
     struct io io = {
@@ -53,14 +54,14 @@ vectored(struct task *t, const union sysarg *a, uint64_t *pos, io_fn *fn)
 int64_t
 sys_readv(struct task *t, const union sysarg *a)
 {
-    return vectored(t, a, NULL, io_read);
+    return sys_file_vectored(t, a, NULL, io_read);
 }
 
 /* writev(fd, iov, count) */
 int64_t
 sys_writev(struct task *t, const union sysarg *a)
 {
-    return vectored(t, a, NULL, io_write);
+    return sys_file_vectored(t, a, NULL, io_write);
 }
 
 /* pread64(fd, buf, len, pos) */
@@ -94,7 +95,7 @@ sys_preadv(struct task *t, const union sysarg *a)
     uint64_t pos = sysarg_u64(a + 3);
     int r = io_check_pos(fd_find(t, a[0].i), (int64_t)pos);
 
-    return r < 0 ? r : vectored(t, a, &pos, io_read);
+    return r < 0 ? r : sys_file_vectored(t, a, &pos, io_read);
 }
 
 /* pwritev(fd, iov, count, pos) */
@@ -104,7 +105,7 @@ sys_pwritev(struct task *t, const union sysarg *a)
     uint64_t pos = sysarg_u64(a + 3);
     int r = io_check_pos(fd_find(t, a[0].i), (int64_t)pos);
 
-    return r < 0 ? r : vectored(t, a, &pos, io_write);
+    return r < 0 ? r : sys_file_vectored(t, a, &pos, io_write);
 }
 
 /* --- positions and sizes */
@@ -174,8 +175,8 @@ enum { COPY_BYTES = 256 << 10 };
  * buffer. The position of `in` advances by the bytes that were written: what
  * `out` did not accept is read again by the next call. */
 static int64_t
-copy_between(struct task *t, struct file *in, uint64_t *in_pos,
-             struct file *out, uint64_t *out_pos, size_t len)
+sys_file_copy_between(struct task *t, struct file *in, uint64_t *in_pos,
+                      struct file *out, uint64_t *out_pos, size_t len)
 {
     size_t max = len < COPY_BYTES ? len : COPY_BYTES;
     uint64_t from = in_pos ? *in_pos : 0;
@@ -207,7 +208,7 @@ sys_file_wait_or_again(struct task *t, struct file *f, int64_t r)
 
 /* An offset in guest memory; a negative one is an error. */
 static int
-get_pos(struct task *t, gaddr a, uint64_t *pos)
+sys_file_get_pos(struct task *t, gaddr a, uint64_t *pos)
 {
     int r = copy_from_guest(t, pos, a, sizeof *pos);
 
@@ -228,11 +229,11 @@ sys_sendfile64(struct task *t, const union sysarg *a)
         return a[2].addr ? -ESPIPE : -EINVAL;
     if (out->flags & O_APPEND)
         return -EINVAL;
-    int r = a[2].addr ? get_pos(t, a[2].addr, &pos) : 0;
+    int r = a[2].addr ? sys_file_get_pos(t, a[2].addr, &pos) : 0;
     if (r < 0)
         return r;
-    int64_t n = copy_between(t, in, a[2].addr ? &pos : &in->pos, out,
-                             out->has_pos ? &out->pos : NULL, a[3].u);
+    int64_t n = sys_file_copy_between(t, in, a[2].addr ? &pos : &in->pos, out,
+                                      out->has_pos ? &out->pos : NULL, a[3].u);
     if (n < 0)
         return sys_file_wait_or_again(t, out, n);
     if (a[2].addr)
@@ -269,9 +270,9 @@ sys_copy_file_range(struct task *t, const union sysarg *a)
     if (r == 0)
         r = sys_file_check_regular(out);
     if (r == 0 && a[1].addr)
-        r = get_pos(t, a[1].addr, &in_pos);
+        r = sys_file_get_pos(t, a[1].addr, &in_pos);
     if (r == 0 && a[3].addr)
-        r = get_pos(t, a[3].addr, &out_pos);
+        r = sys_file_get_pos(t, a[3].addr, &out_pos);
     if (r < 0)
         return r;
     uint64_t *from = a[1].addr ? &in_pos : &in->pos;
@@ -279,7 +280,7 @@ sys_copy_file_range(struct task *t, const union sysarg *a)
     if (vnode_is_same(&in->node, &out->node) && *from < *to + a[4].u &&
         *to < *from + a[4].u)
         return -EINVAL;
-    int64_t n = copy_between(t, in, from, out, to, a[4].u);
+    int64_t n = sys_file_copy_between(t, in, from, out, to, a[4].u);
     if (n > 0 && a[1].addr)
         r = copy_to_guest(t, a[1].addr, &in_pos, sizeof in_pos);
     if (n > 0 && r == 0 && a[3].addr)

@@ -58,7 +58,7 @@ sys_eventfd2(struct task *t, const union sysarg *a)
 
 /* Alarm clocks would wake a sleeping computer, which needs rights on Linux. */
 static int
-check_clock(int32_t clock)
+sys_ipc_check_clock(int32_t clock)
 {
     switch (clock) {
     case CLOCK_REALTIME:
@@ -80,7 +80,7 @@ sys_timerfd_create(struct task *t, const union sysarg *a)
     uint32_t flags = a[1].u;
     struct file *f;
 
-    int r = check_clock(a[0].i);
+    int r = sys_ipc_check_clock(a[0].i);
     if (r == 0)
         r = timerfd_new(t->kernel, a[0].i == CLOCK_REALTIME, flags & O_NONBLOCK,
                         &f);
@@ -92,7 +92,7 @@ enum { VALUE_AT = sizeof(struct abi_timespec) };
 
 /* The interval comes first in struct itimerspec. */
 static int
-get_spec(struct task *t, gaddr at, struct timerfd_spec *ret)
+sys_ipc_get_spec(struct task *t, gaddr at, struct timerfd_spec *ret)
 {
     int r = abi_get_time(t, at, &ret->interval_ns);
 
@@ -100,7 +100,7 @@ get_spec(struct task *t, gaddr at, struct timerfd_spec *ret)
 }
 
 static int
-put_spec(struct task *t, gaddr at, const struct timerfd_spec *spec)
+sys_ipc_put_spec(struct task *t, gaddr at, const struct timerfd_spec *spec)
 {
     int r = abi_put_time(t, at, spec->interval_ns);
 
@@ -116,7 +116,7 @@ sys_timerfd_settime(struct task *t, const union sysarg *a)
     struct file *f = fd_find(t, a[0].i);
     struct timerfd_spec spec, old;
 
-    int r = get_spec(t, a[2].addr, &spec);
+    int r = sys_ipc_get_spec(t, a[2].addr, &spec);
     if (r < 0)
         return r;
     if (a[1].u & ~known)
@@ -126,7 +126,7 @@ sys_timerfd_settime(struct task *t, const union sysarg *a)
     r = timerfd_set(f, a[1].u & TFD_TIMER_ABSTIME, &spec, &old);
     if (r < 0 || !a[3].addr)
         return r;
-    return put_spec(t, a[3].addr, &old);
+    return sys_ipc_put_spec(t, a[3].addr, &old);
 }
 
 /* timerfd_gettime(fd, current) */
@@ -137,7 +137,7 @@ sys_timerfd_gettime(struct task *t, const union sysarg *a)
     struct timerfd_spec spec;
 
     int r = timerfd_get(f, &spec);
-    return r < 0 ? r : put_spec(t, a[1].addr, &spec);
+    return r < 0 ? r : sys_ipc_put_spec(t, a[1].addr, &spec);
 }
 
 /* --- signals */

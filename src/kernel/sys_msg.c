@@ -46,7 +46,7 @@ call_init(struct msg_call *c, struct task *t, int fd, uint32_t flags,
  * with what it has. A call for many messages keeps the number of messages as
  * its progress, so the bytes of one are not kept. */
 static int64_t
-wait_for_more(struct msg_call *c, size_t done, struct waitq *q)
+sys_msg_wait_for_more(struct msg_call *c, size_t done, struct waitq *q)
 {
     struct thread *th = c->task->thread;
     int64_t limit = c->timeout_ns ? c->timeout_ns : -1;
@@ -80,7 +80,7 @@ sys_msg_get(const struct msg_call *c, gaddr at, enum iov_use access,
 /* A stream that was written to in part reports the part; the error is found by
  * the next call. */
 static int64_t
-send_failed(struct msg_call *c, size_t done, int64_t r)
+sys_msg_send_failed(struct msg_call *c, size_t done, int64_t r)
 {
     if (done)
         return (int64_t)done;
@@ -93,7 +93,7 @@ send_failed(struct msg_call *c, size_t done, int64_t r)
 /* Returns the number of bytes that earlier tries of this call have moved. The
  * guest may have made its iovecs shorter since, so it is bounded. */
 static size_t
-progress_of(const struct msg_call *c, const struct sock_msg *m)
+sys_msg_progress_of(const struct msg_call *c, const struct sock_msg *m)
 {
     uint64_t done = c->task->thread->call.progress;
 
@@ -103,10 +103,10 @@ progress_of(const struct msg_call *c, const struct sock_msg *m)
 }
 
 static int64_t
-send_msg(struct msg_call *c, struct sock_msg *m)
+sys_msg_send_msg(struct msg_call *c, struct sock_msg *m)
 {
     bool keeps_progress = !c->is_one_of_many && socket_is_stream(c->socket);
-    size_t done = progress_of(c, m);
+    size_t done = sys_msg_progress_of(c, m);
 
     m->flags = c->flags;
     iov_skip(&m->data, done);
@@ -114,13 +114,13 @@ send_msg(struct msg_call *c, struct sock_msg *m)
     int64_t r = socket_send(c->socket, c->task, m);
     scm_fini(&m->scm);
     if (r == -EAGAIN)
-        return wait_for_more(c, done, m->wait);
+        return sys_msg_wait_for_more(c, done, m->wait);
     if (r < 0)
-        return send_failed(c, done, r);
+        return sys_msg_send_failed(c, done, r);
     done += (size_t)r;
     if (!keeps_progress || (size_t)r == m->len)
         return (int64_t)done;
-    return wait_for_more(c, done, m->wait);
+    return sys_msg_wait_for_more(c, done, m->wait);
 }
 
 /* sendto(fd, buf, len, flags, address, length) */
@@ -140,12 +140,12 @@ sys_sendto(struct task *t, const union sysarg *a)
     if (r < 0)
         return r;
     m.scm.cred = (struct sock_cred){t->pid, t->as.cred.uid, t->as.cred.gid};
-    return send_msg(&c, &m);
+    return sys_msg_send_msg(&c, &m);
 }
 
 /* Sends the message whose header is at `at`. */
 static int64_t
-send_header(struct msg_call *c, gaddr at)
+sys_msg_send_header(struct msg_call *c, gaddr at)
 {
     struct task *t = c->task;
     struct guest_msghdr h;
@@ -161,7 +161,7 @@ send_header(struct msg_call *c, gaddr at)
         h.controllen = 0;
     if (r == 0)
         r = scm_from_guest(t, c->socket, &h, &m.scm);
-    return r < 0 ? r : send_msg(c, &m);
+    return r < 0 ? r : sys_msg_send_msg(c, &m);
 }
 
 /* sendmsg(fd, header, flags) */
@@ -171,7 +171,7 @@ sys_sendmsg(struct task *t, const union sysarg *a)
     struct msg_call c;
     int r = call_init(&c, t, a[0].i, a[2].u, true);
 
-    return r < 0 ? r : send_header(&c, a[1].addr);
+    return r < 0 ? r : sys_msg_send_header(&c, a[1].addr);
 }
 
 /* --- receiving */
@@ -179,7 +179,8 @@ sys_sendmsg(struct task *t, const union sysarg *a)
 /* MSG_WAITALL continues until the buffer is full, but not past files: they
  * belong to the bytes before them. */
 static bool
-wants_more(const struct msg_call *c, const struct sock_msg *m, int64_t got)
+sys_msg_wants_more(const struct msg_call *c, const struct sock_msg *m,
+                   int64_t got)
 {
     return c->flags & MSG_WAITALL && !(c->flags & MSG_PEEK) &&
            !c->is_one_of_many && socket_is_stream(c->socket) && got > 0 &&
@@ -187,9 +188,9 @@ wants_more(const struct msg_call *c, const struct sock_msg *m, int64_t got)
 }
 
 static int64_t
-recv_msg(struct msg_call *c, struct sock_msg *m)
+sys_msg_recv_msg(struct msg_call *c, struct sock_msg *m)
 {
-    size_t done = progress_of(c, m);
+    size_t done = sys_msg_progress_of(c, m);
 
     m->flags = c->flags;
     iov_skip(&m->data, done);
@@ -198,12 +199,12 @@ recv_msg(struct msg_call *c, struct sock_msg *m)
         return (int64_t)done;
     int64_t r = socket_recv(c->socket, c->task, m);
     if (r == -EAGAIN)
-        return wait_for_more(c, done, m->wait);
+        return sys_msg_wait_for_more(c, done, m->wait);
     if (r < 0)
         return done ? (int64_t)done : r;
     done += (size_t)r;
-    if (wants_more(c, m, r))
-        return wait_for_more(c, done, m->wait);
+    if (sys_msg_wants_more(c, m, r))
+        return sys_msg_wait_for_more(c, done, m->wait);
     return (int64_t)done;
 }
 
@@ -219,7 +220,7 @@ sys_recvfrom(struct task *t, const union sysarg *a)
         return r;
     if (iov_init_piece(&m.data, t, IOV_OUT, a[1].addr, a[2].u) < 0)
         return -EFAULT;
-    int64_t n = recv_msg(&c, &m);
+    int64_t n = sys_msg_recv_msg(&c, &m);
     scm_fini(&m.scm);
     if (n < 0 || !a[4].addr)
         return n;
@@ -230,8 +231,8 @@ sys_recvfrom(struct task *t, const union sysarg *a)
 /* Writes everything that was received besides the data: the sender, flags,
  * control messages. */
 static int
-answer_header(struct msg_call *c, struct sock_msg *m, struct guest_msghdr *h,
-              gaddr at)
+sys_msg_answer_header(struct msg_call *c, struct sock_msg *m,
+                      struct guest_msghdr *h, gaddr at)
 {
     struct task *t = c->task;
     int r = 0;
@@ -251,7 +252,7 @@ answer_header(struct msg_call *c, struct sock_msg *m, struct guest_msghdr *h,
 }
 
 static int64_t
-recv_header(struct msg_call *c, gaddr at)
+sys_msg_recv_header(struct msg_call *c, gaddr at)
 {
     struct guest_msghdr h;
     struct sock_msg m = {0};
@@ -259,12 +260,12 @@ recv_header(struct msg_call *c, gaddr at)
     int r = sys_msg_get(c, at, IOV_OUT, &h, &m);
     if (r < 0)
         return r;
-    int64_t n = recv_msg(c, &m);
+    int64_t n = sys_msg_recv_msg(c, &m);
     if (n < 0) {
         scm_fini(&m.scm);
         return n;
     }
-    r = answer_header(c, &m, &h, at);
+    r = sys_msg_answer_header(c, &m, &h, at);
     return r < 0 ? r : n;
 }
 
@@ -275,7 +276,7 @@ sys_recvmsg(struct task *t, const union sysarg *a)
     struct msg_call c;
     int r = call_init(&c, t, a[0].i, a[2].u, false);
 
-    return r < 0 ? r : recv_header(&c, a[1].addr);
+    return r < 0 ? r : sys_msg_recv_header(&c, a[1].addr);
 }
 
 /* --- many messages in one call */
@@ -322,7 +323,7 @@ sys_sendmmsg(struct task *t, const union sysarg *a)
     struct msg_call c;
     int r = call_init(&c, t, a[0].i, a[3].u, true);
 
-    return r < 0 ? r : do_many(&c, a[1].addr, a[2].u, send_header);
+    return r < 0 ? r : do_many(&c, a[1].addr, a[2].u, sys_msg_send_header);
 }
 
 /* recvmmsg(fd, headers, n, flags, timeout) */
@@ -340,5 +341,5 @@ sys_recvmmsg(struct task *t, const union sysarg *a)
             return r;
         c.timeout_ns += c.timeout_ns == 0; /* 0 would be no timeout */
     }
-    return do_many(&c, a[1].addr, a[2].u, recv_header);
+    return do_many(&c, a[1].addr, a[2].u, sys_msg_recv_header);
 }

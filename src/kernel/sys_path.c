@@ -161,8 +161,8 @@ sys_openat2(struct task *t, const union sysarg *a)
 
 /* Entering a directory needs the right to search it. */
 static int
-set_cwd(struct task *t, const struct vnode *v, const struct vnode *dir,
-        const char *name)
+sys_path_set_cwd(struct task *t, const struct vnode *v, const struct vnode *dir,
+                 const char *name)
 {
     struct attr a;
 
@@ -188,7 +188,7 @@ sys_chdir(struct task *t, const union sysarg *a)
     if (!path)
         return r;
     r = task_walk(t, &t->cwd, path, 0, &w);
-    return r < 0 ? r : set_cwd(t, &w.node, &w.dir, w.name);
+    return r < 0 ? r : sys_path_set_cwd(t, &w.node, &w.dir, w.name);
 }
 
 /* fchdir(fd) */
@@ -199,14 +199,14 @@ sys_fchdir(struct task *t, const union sysarg *a)
 
     if (!f->node.mnt)
         return -ENOTDIR;
-    return set_cwd(t, &f->node, &f->dir, f->name ? f->name : "");
+    return sys_path_set_cwd(t, &f->node, &f->dir, f->name ? f->name : "");
 }
 
 /* Removes the path of the task's own root directory, which is that of a mount,
  * from the start of a path of n bytes. Returns the number of bytes that are
  * left. */
 static int64_t
-without_root(const struct task *t, char *path, int64_t n)
+sys_path_without_root(const struct task *t, char *path, int64_t n)
 {
     const struct mount *m = t->as.root.mnt;
     int64_t skip = m->parent ? (int64_t)strlen(m->path) : 0;
@@ -236,7 +236,7 @@ sys_getcwd(struct task *t, const union sysarg *a)
         return -ENAMETOOLONG;
     if (n < 0)
         return n;
-    n = without_root(t, path, n) + 1;
+    n = sys_path_without_root(t, path, n) + 1;
     int r = copy_to_guest(t, a[0].addr, path, (size_t)n);
     return r < 0 ? r : n;
 }
@@ -343,7 +343,7 @@ sys_linkat(struct task *t, const union sysarg *a)
 
 /* The two paths need both buffers. */
 static int64_t
-rename_at(struct task *t, const union sysarg *a, uint32_t flags)
+sys_path_rename_at(struct task *t, const union sysarg *a, uint32_t flags)
 {
     struct vnode from_base, to_base;
     struct at from, to;
@@ -358,14 +358,14 @@ rename_at(struct task *t, const union sysarg *a, uint32_t flags)
 int64_t
 sys_renameat(struct task *t, const union sysarg *a)
 {
-    return rename_at(t, a, 0);
+    return sys_path_rename_at(t, a, 0);
 }
 
 /* renameat2(dirfd, path, dirfd2, path2, flags) */
 int64_t
 sys_renameat2(struct task *t, const union sysarg *a)
 {
-    return rename_at(t, a, a[4].u);
+    return sys_path_rename_at(t, a, a[4].u);
 }
 
 /* readlinkat(dirfd, path, buf, size): a target that is too long for the buffer
@@ -407,8 +407,8 @@ struct getdents {
  * position of the file follows the entries that fit, so the next call continues
  * there. */
 static bool
-put_dirent(struct dir_emit *e, const char *name, size_t len, uint64_t ino,
-           unsigned dtype, uint64_t cookie)
+sys_path_put_dirent(struct dir_emit *e, const char *name, size_t len,
+                    uint64_t ino, unsigned dtype, uint64_t cookie)
 {
     struct getdents *g = CONTAINER_OF(e, struct getdents, emit);
     size_t size = (19 + len + 1 + 7) & ~(size_t)7;
@@ -435,7 +435,8 @@ sys_getdents64(struct task *t, const union sysarg *a)
     enum { MAX = 1 << 20 };
     struct file *f = fd_file(t, a[0].i);
     size_t size = a[2].u < MAX ? a[2].u : MAX;
-    struct getdents g = {.emit.entry = put_dirent, .f = f, .size = size};
+    struct getdents g = {
+        .emit.entry = sys_path_put_dirent, .f = f, .size = size};
 
     g.buf = guest_out(t, a[1].addr, size);
     if (!g.buf)
@@ -453,7 +454,8 @@ sys_getdents64(struct task *t, const union sysarg *a)
 
 /* The fsid is the device number, as for most file systems of Linux. */
 static int64_t
-put_statfs(struct task *t, const struct mount *m, uint32_t size, gaddr to)
+sys_path_put_statfs(struct task *t, const struct mount *m, uint32_t size,
+                    gaddr to)
 {
     struct fs_stat st = {.bsize = 4096};
     struct abi_statfs out = {0};
@@ -484,7 +486,7 @@ sys_statfs64(struct task *t, const union sysarg *a)
     struct vnode v;
     int r = sys_find_node(t, AT_FDCWD, a[0].addr, 0, &v);
 
-    return r != 0 ? r : put_statfs(t, v.mnt, a[1].u, a[2].addr);
+    return r != 0 ? r : sys_path_put_statfs(t, v.mnt, a[1].u, a[2].addr);
 }
 
 /* fstatfs64(fd, size, buf) */
@@ -494,5 +496,6 @@ sys_fstatfs64(struct task *t, const union sysarg *a)
     struct file *f = fd_file(t, a[0].i);
 
     struct mount *root = mount_root(&t->kernel->vfs);
-    return put_statfs(t, f->node.mnt ? f->node.mnt : root, a[1].u, a[2].addr);
+    return sys_path_put_statfs(t, f->node.mnt ? f->node.mnt : root, a[1].u,
+                               a[2].addr);
 }

@@ -15,7 +15,7 @@ enum { SIGSET_BYTES = 8 };
 /* Returns true if t may send this signal. A process may always continue others
  * of its session: a shell its jobs. */
 static bool
-may_send(const struct task *t, const struct task *to, int sig)
+sys_signal_may_send(const struct task *t, const struct task *to, int sig)
 {
     return cred_may_signal(&t->as.cred, &to->as.cred) ||
            (sig == SIGCONT && t->sid == to->sid);
@@ -23,7 +23,7 @@ may_send(const struct task *t, const struct task *to, int sig)
 
 /* The sender as the receiver sees it: its real user. */
 static struct siginfo_k
-info_from(const struct task *t, int sig, int code)
+sys_signal_info_from(const struct task *t, int sig, int code)
 {
     return (struct siginfo_k){
         .signo = sig, .code = code, .pid = t->pid, .uid = t->as.cred.ruid};
@@ -32,7 +32,7 @@ info_from(const struct task *t, int sig, int code)
 /* Sends to all members of a group; pgid 0: to all other processes but init.
  * -EPERM only if none of them could be signalled. */
 static int64_t
-kill_many(struct task *t, int pgid, const struct siginfo_k *si)
+sys_signal_kill_many(struct task *t, int pgid, const struct siginfo_k *si)
 {
     int64_t r = -ESRCH;
 
@@ -42,7 +42,7 @@ kill_many(struct task *t, int pgid, const struct siginfo_k *si)
             pgid ? to->pgid == pgid : to != t && to != t->kernel->init;
         if (!is_meant)
             continue;
-        if (!may_send(t, to, si->signo)) {
+        if (!sys_signal_may_send(t, to, si->signo)) {
             r = r == 0 ? 0 : -EPERM;
             continue;
         }
@@ -55,11 +55,11 @@ kill_many(struct task *t, int pgid, const struct siginfo_k *si)
 
 /* Signal 0 only checks whether the process exists. */
 static int64_t
-send_to(struct task *t, struct task *to, const struct siginfo_k *si)
+sys_signal_send_to(struct task *t, struct task *to, const struct siginfo_k *si)
 {
     if (!to)
         return -ESRCH;
-    if (to == t->kernel->init || !may_send(t, to, si->signo))
+    if (to == t->kernel->init || !sys_signal_may_send(t, to, si->signo))
         return -EPERM;
     return si->signo ? signal_send(to, si) : 0;
 }
@@ -69,7 +69,7 @@ int64_t
 sys_kill(struct task *t, const union sysarg *a)
 {
     int pid = a[0].i, sig = a[1].i;
-    struct siginfo_k si = info_from(t, sig, SI_USER);
+    struct siginfo_k si = sys_signal_info_from(t, sig, SI_USER);
 
     struct task *to = pid > 0 ? task_find(t->kernel, pid) : NULL;
     if (pid == INT32_MIN || (pid > 0 && !to))
@@ -77,29 +77,29 @@ sys_kill(struct task *t, const union sysarg *a)
     if (sig < 0 || sig > NSIG_MAX)
         return -EINVAL;
     if (pid == -1)
-        return kill_many(t, 0, &si);
+        return sys_signal_kill_many(t, 0, &si);
     if (pid <= 0)
-        return kill_many(t, pid ? -pid : t->pgid, &si);
-    return send_to(t, to, &si);
+        return sys_signal_kill_many(t, pid ? -pid : t->pgid, &si);
+    return sys_signal_send_to(t, to, &si);
 }
 
 /* A process has one thread with its own number. */
 static int64_t
-send_to_thread(struct task *t, int pid, int sig)
+sys_signal_send_to_thread(struct task *t, int pid, int sig)
 {
-    struct siginfo_k si = info_from(t, sig, SI_TKILL);
+    struct siginfo_k si = sys_signal_info_from(t, sig, SI_TKILL);
     struct task *to = pid > 0 ? task_find(t->kernel, pid) : NULL;
 
     if (pid <= 0 || sig < 0 || sig > NSIG_MAX)
         return -EINVAL;
-    return send_to(t, to, &si);
+    return sys_signal_send_to(t, to, &si);
 }
 
 /* tkill(tid, sig) */
 int64_t
 sys_tkill(struct task *t, const union sysarg *a)
 {
-    return send_to_thread(t, a[0].i, a[1].i);
+    return sys_signal_send_to_thread(t, a[0].i, a[1].i);
 }
 
 /* tgkill(tgid, tid, sig) */
@@ -108,15 +108,16 @@ sys_tgkill(struct task *t, const union sysarg *a)
 {
     if (a[0].i <= 0 || a[1].i <= 0)
         return -EINVAL;
-    return a[0].i == a[1].i ? send_to_thread(t, a[1].i, a[2].i) : -ESRCH;
+    return a[0].i == a[1].i ? sys_signal_send_to_thread(t, a[1].i, a[2].i)
+                            : -ESRCH;
 }
 
 /* Sends `to` (NULL: gone) a signal with the siginfo at `info`. Only the process
  * itself may claim that the kernel sent it. */
 static int64_t
-send_info(struct task *t, struct task *to, int sig, gaddr info)
+sys_signal_send_info(struct task *t, struct task *to, int sig, gaddr info)
 {
-    struct siginfo_k si = info_from(t, sig, 0);
+    struct siginfo_k si = sys_signal_info_from(t, sig, 0);
     int32_t in[6];
 
     int r = copy_from_guest(t, in, info, sizeof in);
@@ -128,14 +129,15 @@ send_info(struct task *t, struct task *to, int sig, gaddr info)
         return -EPERM;
     if (sig < 0 || sig > NSIG_MAX)
         return -EINVAL;
-    return send_to(t, to, &si);
+    return sys_signal_send_to(t, to, &si);
 }
 
 /* rt_sigqueueinfo(pid, sig, siginfo) */
 int64_t
 sys_rt_sigqueueinfo(struct task *t, const union sysarg *a)
 {
-    return send_info(t, task_find(t->kernel, a[0].i), a[1].i, a[2].addr);
+    return sys_signal_send_info(t, task_find(t->kernel, a[0].i), a[1].i,
+                                a[2].addr);
 }
 
 /* pidfd_send_signal(pidfd, sig, siginfo or NULL, flags) */
@@ -154,13 +156,14 @@ sys_pidfd_send_signal(struct task *t, const union sysarg *a)
     r = copy_from_guest(t, &signo, a[2].addr, sizeof signo);
     if (r < 0)
         return r;
-    return signo == a[1].i ? send_info(t, to, a[1].i, a[2].addr) : -EINVAL;
+    return signo == a[1].i ? sys_signal_send_info(t, to, a[1].i, a[2].addr)
+                           : -EINVAL;
 }
 
 /* --- actions and masks */
 
 static int
-set_action(struct task *t, int sig, gaddr from)
+sys_signal_set_action(struct task *t, int sig, gaddr from)
 {
     struct abi_sigaction in;
     struct sigaction_k *act = &t->sig.action[sig];
@@ -192,7 +195,7 @@ sys_rt_sigaction(struct task *t, const union sysarg *a)
     out.flags = act->flags;
     out.mask[0] = (uint32_t)act->mask;
     out.mask[1] = (uint32_t)(act->mask >> 32);
-    int r = a[1].addr ? set_action(t, sig, a[1].addr) : 0;
+    int r = a[1].addr ? sys_signal_set_action(t, sig, a[1].addr) : 0;
     if (r < 0 || !a[2].addr)
         return r;
     return copy_to_guest(t, a[2].addr, &out, sizeof out);

@@ -49,8 +49,8 @@ sys_xattr_find_target(struct task *t, enum subject of, const union sysarg *a,
 /* Finds the file, and copies the name of an attribute at `name`. -ERANGE: an
  * empty or too long name. */
 static int
-find_named(struct task *t, enum subject of, const union sysarg *a, gaddr name,
-           struct xattr_target *ret)
+sys_xattr_find_named(struct task *t, enum subject of, const union sysarg *a,
+                     gaddr name, struct xattr_target *ret)
 {
     int64_t len = guest_string(t, name, ret->name, sizeof ret->name);
 
@@ -62,7 +62,7 @@ find_named(struct task *t, enum subject of, const union sysarg *a, gaddr name,
 /* Returns memory of the guest to fill: no more of it than a value can need, so
  * that a huge size is not an error. */
 static int
-get_room(struct task *t, gaddr at, uint32_t *size, void **ret)
+sys_xattr_get_room(struct task *t, gaddr at, uint32_t *size, void **ret)
 {
     *size = *size < XATTR_VALUE_MAX ? *size : XATTR_VALUE_MAX;
     *ret = guest_out(t, at, *size);
@@ -71,13 +71,13 @@ get_room(struct task *t, gaddr at, uint32_t *size, void **ret)
 
 /* set(subject, name, value, size, flags) */
 static int64_t
-set(struct task *t, enum subject of, const union sysarg *a)
+sys_xattr_set(struct task *t, enum subject of, const union sysarg *a)
 {
     struct xattr_target to;
 
     if (a[3].u > XATTR_VALUE_MAX)
         return -E2BIG;
-    int r = find_named(t, of, a, a[1].addr, &to);
+    int r = sys_xattr_find_named(t, of, a, a[1].addr, &to);
     if (r < 0)
         return r;
     const void *value = guest_in(t, a[2].addr, a[3].u);
@@ -94,9 +94,9 @@ sys_xattr_get(struct task *t, enum subject of, const union sysarg *a)
     struct xattr_target from;
     void *room = NULL;
 
-    int r = find_named(t, of, a, a[1].addr, &from);
+    int r = sys_xattr_find_named(t, of, a, a[1].addr, &from);
     if (r == 0 && size)
-        r = get_room(t, a[2].addr, &size, &room);
+        r = sys_xattr_get_room(t, a[2].addr, &size, &room);
     return r < 0
                ? r
                : vfs_get_xattr(&t->as, &from.entry.node, from.name, room, size);
@@ -104,7 +104,7 @@ sys_xattr_get(struct task *t, enum subject of, const union sysarg *a)
 
 /* list(subject, names, size) */
 static int64_t
-list(struct task *t, enum subject of, const union sysarg *a)
+sys_xattr_list(struct task *t, enum subject of, const union sysarg *a)
 {
     uint32_t size = a[2].u;
     struct xattr_target from;
@@ -112,7 +112,7 @@ list(struct task *t, enum subject of, const union sysarg *a)
 
     int r = sys_xattr_find_target(t, of, a, &from);
     if (r == 0 && size)
-        r = get_room(t, a[1].addr, &size, &room);
+        r = sys_xattr_get_room(t, a[1].addr, &size, &room);
     return r < 0 ? r : vfs_list_xattrs(&from.entry.node, room, size);
 }
 
@@ -122,7 +122,7 @@ sys_xattr_take(struct task *t, enum subject of, const union sysarg *a)
 {
     struct xattr_target to;
 
-    int r = find_named(t, of, a, a[1].addr, &to);
+    int r = sys_xattr_find_named(t, of, a, a[1].addr, &to);
     return r < 0 ? r : vfs_set_xattr(&t->as, &to.entry, to.name, NULL, 0, 0);
 }
 
@@ -140,7 +140,7 @@ sys_xattr_take(struct task *t, enum subject of, const union sysarg *a)
         return what(t, OF_FD, a);                              \
     }
 
-FAMILY(setxattr, set)
+FAMILY(setxattr, sys_xattr_set)
 FAMILY(getxattr, sys_xattr_get)
-FAMILY(listxattr, list)
+FAMILY(listxattr, sys_xattr_list)
 FAMILY(removexattr, sys_xattr_take)

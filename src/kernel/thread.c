@@ -23,7 +23,7 @@ struct thread_waiter {
 };
 
 static void
-on_deadline(struct timer *timer)
+thread_on_deadline(struct timer *timer)
 {
     thread_wake(CONTAINER_OF(timer, struct thread, timer));
 }
@@ -41,7 +41,7 @@ thread_new(struct task *owner, OWN struct program *p, OWN struct thread **ret)
     th->kernel = k;
     th->owner = th->task = owner;
     th->program = p;
-    th->timer.fire = on_deadline;
+    th->timer.fire = thread_on_deadline;
     list_init(&th->run_link);
     int r = k->machine->create(k->engine, p, th, &th->machine);
     if (r < 0) {
@@ -67,7 +67,7 @@ thread_drop_machine(struct thread *th)
 }
 
 static void
-free_waiters(struct thread_waiter *w)
+thread_free_waiters(struct thread_waiter *w)
 {
     while (w) {
         struct thread_waiter *next = w->next;
@@ -95,7 +95,7 @@ thread_free(OWN struct thread *th)
     thread_unwait(th);
     sched_remove(th);
     thread_drop_machine(th);
-    free_waiters(th->spare);
+    thread_free_waiters(th->spare);
     free(th);
 }
 
@@ -109,7 +109,7 @@ thread_on_wake(struct waiter *w)
 
 /* Entries are kept for reuse: a thread that waits often allocates nothing. */
 static struct thread_waiter *
-take_waiter(struct thread *th)
+thread_take_waiter(struct thread *th)
 {
     struct thread_waiter *w = th->spare;
 
@@ -130,7 +130,7 @@ take_waiter(struct thread *th)
 void
 thread_wait_on(struct thread *th, struct waitq *q)
 {
-    struct thread_waiter *w = take_waiter(th);
+    struct thread_waiter *w = thread_take_waiter(th);
 
     if (w)
         waitq_add(q, &w->w);
@@ -243,7 +243,7 @@ thread_must_wait(struct thread *th)
 
 /* The peak of a process is kept for its rusage. */
 static bool
-charge_machine(struct thread *th, uint64_t more)
+thread_charge_machine(struct thread *th, uint64_t more)
 {
     struct task *t = th->owner;
 
@@ -260,7 +260,7 @@ bool
 thread_may_grow(struct thread *th, uint64_t old_bytes, uint64_t new_bytes)
 {
     return new_bytes <= th->owner->rlimits[RLIMIT_AS].cur &&
-           charge_machine(th, new_bytes - old_bytes);
+           thread_charge_machine(th, new_bytes - old_bytes);
 }
 
 /* A stack that became smaller gives its charge back. */
@@ -269,7 +269,7 @@ thread_charge_stack(struct thread *th, uint64_t bytes)
 {
     uint64_t old = th->stack_bytes;
 
-    if (bytes > old && !charge_machine(th, bytes - old))
+    if (bytes > old && !thread_charge_machine(th, bytes - old))
         return false;
     if (bytes < old) {
         limits_uncharge(&th->kernel->limits, LIMIT_memory, old - bytes);

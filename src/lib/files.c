@@ -28,7 +28,7 @@ enum { READ_STEP_BYTES = 1 << 16, TEMP_TRIES = 1000, MODE_BITS = 07777 };
  * limits that the command has hit are kept aside meanwhile, so that file_end
  * sees only those of the function itself. */
 static void
-put_hits_aside(struct wsand_sandbox *sb)
+files_put_hits_aside(struct wsand_sandbox *sb)
 {
     bool *hit = sb->kernel->limits.was_hit;
 
@@ -38,7 +38,7 @@ put_hits_aside(struct wsand_sandbox *sb)
 }
 
 static void
-bring_hits_back(struct wsand_sandbox *sb)
+files_bring_hits_back(struct wsand_sandbox *sb)
 {
     memcpy(sb->kernel->limits.was_hit, sb->was_hit, sizeof sb->was_hit);
     memset(sb->was_hit, 0, sizeof sb->was_hit);
@@ -46,7 +46,7 @@ bring_hits_back(struct wsand_sandbox *sb)
 
 /* Sets the folder that a relative path starts from. */
 static int
-set_base(struct wsand_sandbox *sb, const char *path, struct file_at *f)
+files_set_base(struct wsand_sandbox *sb, const char *path, struct file_at *f)
 {
     size_t slashes = *path == '~' ? strspn(path + 1, "/") : 0;
     int r = 0;
@@ -70,11 +70,11 @@ file_begin(struct wsand_sandbox *sb, const char *path, struct file_at *ret,
 {
     *ret = (struct file_at){
         .at = {.vfs = &sb->kernel->vfs, .owner = &sb->kernel->user}};
-    int r =
-        strlen(path) < PATH_BYTES_MAX ? set_base(sb, path, ret) : -ENAMETOOLONG;
+    int r = strlen(path) < PATH_BYTES_MAX ? files_set_base(sb, path, ret)
+                                          : -ENAMETOOLONG;
     if (r < 0)
         return error_path(err, -r, path);
-    put_hits_aside(sb);
+    files_put_hits_aside(sb);
     return 0;
 }
 
@@ -88,7 +88,7 @@ file_end(struct wsand_sandbox *sb, const char *path, int r,
     bool is_full = r == -ENOSPC && l->was_hit[LIMIT_files];
     bool is_large = r == -ENOSPC && l->was_hit[LIMIT_file_bytes];
 
-    bring_hits_back(sb);
+    files_bring_hits_back(sb);
     if (r >= 0)
         return 0;
     if (is_full)
@@ -117,7 +117,8 @@ files_check_regular(const struct vnode *v, struct attr *ret)
 /* The type is checked before the file is opened, because opening a FIFO or a
  * device may have effects. */
 static int
-open_for_reading(const struct at *at, OWN struct file **ret, uint64_t *ret_size)
+files_open_for_reading(const struct at *at, OWN struct file **ret,
+                       uint64_t *ret_size)
 {
     struct attr a;
     struct walk w;
@@ -181,7 +182,7 @@ files_read_file(const struct at *at, uint64_t offset, size_t length,
     CLEANUP(file_putp) struct file *f = NULL;
     uint64_t size = 0;
 
-    int r = open_for_reading(at, &f, &size);
+    int r = files_open_for_reading(at, &f, &size);
     if (r != 0)
         return r;
     uint64_t left = size > offset ? size - offset : 0;
@@ -225,7 +226,7 @@ wsand_file_read(struct wsand_sandbox *sb, const char *path, uint64_t offset,
 /* A file that accepts nothing without an error would make this loop endless, so
  * a count of 0 is an error. */
 static int
-write_all(struct file *f, uint64_t pos, const char *data, size_t len)
+files_write_all(struct file *f, uint64_t pos, const char *data, size_t len)
 {
     if (!f->ops->write)
         return -EINVAL;
@@ -245,7 +246,7 @@ write_all(struct file *f, uint64_t pos, const char *data, size_t len)
 }
 
 static int
-set_mode(const struct vnode *v, uint32_t mode)
+files_set_mode(const struct vnode *v, uint32_t mode)
 {
     struct attr a = {.mode = mode & MODE_BITS};
 
@@ -269,13 +270,13 @@ write_part(const struct at *at, const struct wsand_write *w)
     r = vfs_open(at, flags | (w->append ? O_APPEND : 0),
                  w->mode ? w->mode & MODE_BITS : 0644, &f);
     if (r == 0)
-        r = write_all(f, w->offset, w->data, w->len);
-    return r == 0 && w->mode ? set_mode(&f->node, w->mode) : r;
+        r = files_write_all(f, w->offset, w->data, w->len);
+    return r == 0 && w->mode ? files_set_mode(&f->node, w->mode) : r;
 }
 
 /* Creates a file with an unused name beside the one that it will replace. */
 static int
-open_temp(struct at *at, char *name, size_t size, OWN struct file **ret)
+files_open_temp(struct at *at, char *name, size_t size, OWN struct file **ret)
 {
     int r = -EEXIST;
 
@@ -288,12 +289,13 @@ open_temp(struct at *at, char *name, size_t size, OWN struct file **ret)
 }
 
 static int
-fill_temp(struct file *f, const struct wsand_write *w, const struct attr *old)
+files_fill_temp(struct file *f, const struct wsand_write *w,
+                const struct attr *old)
 {
     uint32_t mode = w->mode ? w->mode : old->mode;
 
-    int r = write_all(f, 0, w->data, w->len);
-    return r < 0 ? r : set_mode(&f->node, mode);
+    int r = files_write_all(f, 0, w->data, w->len);
+    return r < 0 ? r : files_set_mode(&f->node, mode);
 }
 
 /* Returns the quota that replacing this file will free. A file with several
@@ -312,7 +314,7 @@ files_cost_of(const struct vnode *node)
 /* Raises the quota while both files exist. Otherwise a file of more than half
  * the quota could not be replaced. */
 static void
-lend(const struct vnode *node, struct quota q)
+files_lend(const struct vnode *node, struct quota q)
 {
     if (!q.bytes && !q.inodes)
         return;
@@ -332,10 +334,10 @@ write_beside(const struct walk *walk, struct vfs *v,
     struct file *f = NULL;
     char name[32];
 
-    int r = open_temp(&temp, name, sizeof name, &f);
+    int r = files_open_temp(&temp, name, sizeof name, &f);
     if (r < 0)
         return r;
-    r = fill_temp(f, w, old);
+    r = files_fill_temp(f, w, old);
     file_put(f);
     if (r == 0)
         r = vfs_rename(&temp, &to, 0);
@@ -361,9 +363,9 @@ write_whole(const struct at *at, const struct wsand_write *w)
     if (r < 0)
         return r;
     struct quota lent = files_cost_of(&walk.node);
-    lend(&walk.node, lent);
+    files_lend(&walk.node, lent);
     r = write_beside(&walk, at->vfs, w, &old);
-    lend(&walk.node, (struct quota){-lent.bytes, -lent.inodes});
+    files_lend(&walk.node, (struct quota){-lent.bytes, -lent.inodes});
     return r;
 }
 

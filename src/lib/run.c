@@ -37,7 +37,7 @@ enum {
 /* Returns the length without an incomplete UTF-8 character at the end. The
  * limit of output may have cut one. */
 static size_t
-whole_characters(const char *s, size_t len)
+run_whole_characters(const char *s, size_t len)
 {
     size_t at = len, most = len < 4 ? 0 : len - 4;
 
@@ -53,7 +53,7 @@ whole_characters(const char *s, size_t len)
 /* Returns the start of the first complete character, if the first may have been
  * cut. */
 static size_t
-first_character(const char *s, size_t len)
+run_first_character(const char *s, size_t len)
 {
     size_t at = 0;
 
@@ -66,15 +66,15 @@ first_character(const char *s, size_t len)
  * of missing bytes, or by nothing. The line takes its space from the second
  * end, so that the result still fits the limit. */
 static void
-join_ends(char *data, size_t *len, size_t head, bool has_line,
-          uint64_t *dropped)
+run_join_ends(char *data, size_t *len, size_t head, bool has_line,
+              uint64_t *dropped)
 {
     char line[GAP_LINE_BYTES];
     int n = 0;
-    size_t first = whole_characters(data, head);
+    size_t first = run_whole_characters(data, head);
     size_t second = head + (has_line ? sizeof line : 0);
 
-    second += first_character(data + second, *len - second);
+    second += run_first_character(data + second, *len - second);
     *dropped += second - first;
     if (has_line)
         n = snprintf(line, sizeof line, "%s[%llu bytes omitted]\n",
@@ -97,18 +97,18 @@ run_take_output(struct capture *c, bool has_line, char **ret, size_t *ret_len,
     if (!c->dropped || !*ret_len)
         return;
     if (c->head && *ret_len == c->max) {
-        join_ends(*ret, ret_len, c->head, has_line && c->max >= GAP_LIMIT_MIN,
-                  ret_dropped);
+        run_join_ends(*ret, ret_len, c->head,
+                      has_line && c->max >= GAP_LIMIT_MIN, ret_dropped);
         return;
     }
-    size_t len = whole_characters(*ret, *ret_len);
+    size_t len = run_whole_characters(*ret, *ret_len);
     *ret_dropped += *ret_len - len;
     *ret_len = len;
 }
 
 /* Returns the limit that explains a failure best, if several were hit. */
 static const char *
-limit_hit(const struct limits *l)
+run_limit_hit(const struct limits *l)
 {
     static const enum limit_id ids[] = {
         LIMIT_cpu,         LIMIT_memory,     LIMIT_processes,
@@ -124,8 +124,8 @@ limit_hit(const struct limits *l)
 /* A time limit overrides a cancellation. A limit is reported only for a command
  * that failed: many programs hit one and recover. */
 static void
-fill_status(const struct kernel *k, const struct command_outcome *o,
-            struct wsand_output *ret)
+run_fill_status(const struct kernel *k, const struct command_outcome *o,
+                struct wsand_output *ret)
 {
     ret->exit_code = o->status;
     ret->timed_out = o->timed_out;
@@ -137,7 +137,7 @@ fill_status(const struct kernel *k, const struct command_outcome *o,
         ret->exit_code = EXIT_CANCELLED;
         ret->error_class = WSAND_CANCELLED;
     } else if (o->status) {
-        ret->limit = limit_hit(&k->limits);
+        ret->limit = run_limit_hit(&k->limits);
         ret->error_class = ret->limit      ? WSAND_LIMIT_EXCEEDED
                            : k->was_denied ? WSAND_CAPABILITY_DENIED
                                            : WSAND_CLASS_NONE;
@@ -147,13 +147,13 @@ fill_status(const struct kernel *k, const struct command_outcome *o,
 /* Background output is everything that processes of earlier commands have
  * written since the last command. */
 static void
-fill_output(struct shell *sh, const struct wsand_run *run,
-            const struct command_outcome *o, struct wsand_output *ret)
+run_fill_output(struct shell *sh, const struct wsand_run *run,
+                const struct command_outcome *o, struct wsand_output *ret)
 {
     bool has_line = !run->is_unmarked;
     const struct kernel *k = sh->sb->kernel;
 
-    fill_status(k, o, ret);
+    run_fill_status(k, o, ret);
     ret->cpu_ms = (uint64_t)(k->cpu_ns - k->run_cpu_ns) / NS_PER_MS;
     ret->max_memory_bytes = k->limits.peak[LIMIT_memory];
     run_take_output(o->out, has_line, &ret->out, &ret->out_len,
@@ -166,7 +166,7 @@ fill_output(struct shell *sh, const struct wsand_run *run,
 /* Adds a line of our own to the command's standard error, regardless of its
  * limit. */
 static void
-say(const struct wsand_run *run, struct wsand_output *o, const char *line)
+run_say(const struct wsand_run *run, struct wsand_output *o, const char *line)
 {
     char **to = run->merge_stderr ? &o->out : &o->err;
     size_t *len = run->merge_stderr ? &o->out_len : &o->err_len;
@@ -225,7 +225,7 @@ run_command(struct shell *sh, const struct wsand_run *run, int64_t deadline_ns,
         r = command_run(sh, &c, &o);
     if (r != 0)
         return r;
-    fill_output(sh, run, &o, ret);
+    run_fill_output(sh, run, &o, ret);
     if (trace && ret->exit_code)
         ret->trace = trace_take(trace, &ret->trace_len);
     command_outcome_fini(&o, sh);
@@ -264,7 +264,7 @@ run_refuse(const struct wsand_run *run, uint64_t max, struct wsand_output *ret)
     (void)snprintf(line, sizeof line,
                    "command too long (%zu bytes, limit: %llu)\n",
                    run->command_len, (unsigned long long)max);
-    say(run, ret, line);
+    run_say(run, ret, line);
 }
 
 /* The library's part of a run: the lease, the shell, the deadline, the history.
@@ -297,7 +297,7 @@ run_checked(struct wsand_sandbox *sb, const struct wsand_run *run,
     ret->time_us = (uint64_t)(time_mono_ns() - began) / 1000;
     if (ret->timed_out) {
         ret->time_us = run->timeout_ms * 1000;
-        say(run, ret, "command timed out\n");
+        run_say(run, ret, "command timed out\n");
     }
     return 0;
 }
@@ -313,7 +313,7 @@ static const size_t owned[] = {offsetof(struct wsand_output, out),
 
 /* Frees the members whose pointers lie between two offsets in *out. */
 static void
-free_owned(struct wsand_output *out, size_t from, size_t to)
+run_free_owned(struct wsand_output *out, size_t from, size_t to)
 {
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
         if (owned[i] + sizeof(char *) > from && owned[i] + sizeof(char *) <= to)
@@ -337,7 +337,7 @@ wsand_run(struct wsand_sandbox *sb, const struct wsand_run *run,
     if (r < 0)
         return r;
     sized_give(ret, &out, sizeof out);
-    free_owned(&out, ret->size, sizeof out);
+    run_free_owned(&out, ret->size, sizeof out);
     return 0;
 }
 
@@ -346,7 +346,7 @@ wsand_output_free(struct wsand_output *out)
 {
     size_t size = out->size;
 
-    free_owned(out, 0, size);
+    run_free_owned(out, 0, size);
     memset(out, 0, size);
     out->size = size;
 }

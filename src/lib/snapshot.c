@@ -24,7 +24,7 @@
 /* True if the mount has files of its own: not a host folder, and not another
  * mount's files at a second path. */
 static bool
-has_tree(const struct mount *m)
+snapshot_has_tree(const struct mount *m)
 {
     return !m->is_bind && tmpfs_is(m->fs);
 }
@@ -34,7 +34,7 @@ snapshot_mount(const struct wsand_sandbox *sb, size_t n)
 {
     struct mount *m = mount_nth(&sb->kernel->vfs, n);
 
-    return m && has_tree(m) ? m : NULL;
+    return m && snapshot_has_tree(m) ? m : NULL;
 }
 
 /* Mounts are numbered in their order, which all copies of a sandbox share.
@@ -54,7 +54,7 @@ snapshot_take_trees(struct snapshot *s, const struct kernel *k)
         const struct mount *m = CONTAINER_OF(it, struct mount, link);
         struct mount_tree *t = &s->trees[s->n_trees];
         t->mount = n++;
-        if (!has_tree(m))
+        if (!snapshot_has_tree(m))
             continue;
         int r = tree_clone(tmpfs_tree(m->fs), &t->tree);
         if (r < 0)
@@ -160,7 +160,7 @@ snapshot_find(const struct wsand_sandbox *sb, uint64_t id)
 }
 
 static int
-no_such(uint64_t id, struct wsand_error *err)
+snapshot_no_such(uint64_t id, struct wsand_error *err)
 {
     return error_set(err, ENOENT, "no such snapshot: %llu",
                      (unsigned long long)id);
@@ -171,7 +171,7 @@ snapshot_find_error(const struct wsand_sandbox *sb, uint64_t id,
                     struct snapshot **ret, struct wsand_error *err)
 {
     *ret = snapshot_find(sb, id);
-    return *ret ? 0 : no_such(id, err);
+    return *ret ? 0 : snapshot_no_such(id, err);
 }
 
 int
@@ -189,7 +189,7 @@ snapshot_check_limit(const struct wsand_sandbox *sb, struct wsand_error *err)
  * neighbours, and the newest one shares almost everything with the sandbox
  * itself. */
 static uint64_t
-lost_of(const struct snapshot *s, const struct snapshot *next)
+snapshot_lost_of(const struct snapshot *s, const struct snapshot *next)
 {
     const struct tree none = {0};
     uint64_t bytes = 0;
@@ -204,13 +204,14 @@ lost_of(const struct snapshot *s, const struct snapshot *next)
 /* Compares with the current state, too: a loaded snapshot may have nothing in
  * common with it. */
 static int
-lost_now(struct wsand_sandbox *sb, const struct snapshot *s, uint64_t *ret)
+snapshot_lost_now(struct wsand_sandbox *sb, const struct snapshot *s,
+                  uint64_t *ret)
 {
     struct snapshot *now = NULL;
 
     int r = snapshot_new(sb, &now);
     if (r == 0)
-        *ret = lost_of(s, now);
+        *ret = snapshot_lost_of(s, now);
     snapshot_free(now);
     return r;
 }
@@ -223,9 +224,9 @@ snapshot_add(struct wsand_sandbox *sb, OWN struct snapshot *s, uint64_t *ret_id,
 {
     struct snapshot *last =
         CONTAINER_OF(sb->snapshots.prev, struct snapshot, link);
-    uint64_t lost = sb->n_snapshots ? lost_of(last, s) : 0, now = 0;
+    uint64_t lost = sb->n_snapshots ? snapshot_lost_of(last, s) : 0, now = 0;
 
-    int r = lost_now(sb, s, &now);
+    int r = snapshot_lost_now(sb, s, &now);
     if (r < 0)
         r = error_errno(err, -r, "cannot create a snapshot");
     else if (sb->snapshot_bytes + lost + now > sb->options.snapshot_bytes)
@@ -257,7 +258,8 @@ snapshot_drop(struct wsand_sandbox *sb, OWN struct snapshot *s)
         sb->snapshot_bytes -= b->lost;
         b->lost = after == &sb->snapshots
                       ? 0
-                      : lost_of(b, CONTAINER_OF(after, struct snapshot, link));
+                      : snapshot_lost_of(
+                            b, CONTAINER_OF(after, struct snapshot, link));
         sb->snapshot_bytes += b->lost;
     }
     snapshot_free(s);
@@ -288,8 +290,8 @@ wsand_snapshot_create(struct wsand_sandbox *sb, uint64_t *ret,
 /* Prepares the exchange of every tree. A mount point that does not exist in the
  * new tree is refused here, before anything has changed. */
 static int
-prepare(struct wsand_sandbox *sb, const struct snapshot *s, struct exchange *v,
-        struct wsand_error *err)
+snapshot_prepare(struct wsand_sandbox *sb, const struct snapshot *s,
+                 struct exchange *v, struct wsand_error *err)
 {
     struct kernel *k = sb->kernel;
     size_t n = 0, at = 0;
@@ -319,8 +321,8 @@ snapshot_restore(struct wsand_sandbox *sb, const struct snapshot *s,
 {
     struct exchange *v = calloc(s->n_trees, sizeof *v);
 
-    int r =
-        v ? prepare(sb, s, v, err) : error_set(err, ENOMEM, "out of memory");
+    int r = v ? snapshot_prepare(sb, s, v, err)
+              : error_set(err, ENOMEM, "out of memory");
     if (r == 0) {
         shell_free(STEAL(sb->shell));
         processes_end(sb);
@@ -368,7 +370,7 @@ wsand_snapshot_restore(struct wsand_sandbox *sb, uint64_t id,
     SANDBOX_LEASE(sb, err);
     const struct snapshot *s = snapshot_find(sb, id);
 
-    return s ? snapshot_restore(sb, s, err) : no_such(id, err);
+    return s ? snapshot_restore(sb, s, err) : snapshot_no_such(id, err);
 }
 
 int
@@ -386,7 +388,7 @@ wsand_snapshot_delete(struct wsand_sandbox *sb, uint64_t id,
     struct snapshot *s = snapshot_find(sb, id);
 
     if (!s)
-        return no_such(id, err);
+        return snapshot_no_such(id, err);
     snapshot_drop(sb, s);
     return 0;
 }

@@ -38,20 +38,21 @@ seccomp_add(struct filter *f, struct sock_filter step)
 }
 
 static void
-add_load(struct filter *f, size_t offset)
+seccomp_add_load(struct filter *f, size_t offset)
 {
     seccomp_add(f, (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
                                                 (uint32_t)offset));
 }
 
 static void
-add_answer(struct filter *f, uint32_t answer)
+seccomp_add_answer(struct filter *f, uint32_t answer)
 {
     seccomp_add(f, (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, answer));
 }
 
 static void
-add_jump(struct filter *f, unsigned test, uint32_t k, uint8_t yes, uint8_t no)
+seccomp_add_jump(struct filter *f, unsigned test, uint32_t k, uint8_t yes,
+                 uint8_t no)
 {
     seccomp_add(f, (struct sock_filter)BPF_JUMP(
                        (unsigned short)(BPF_JMP | test | BPF_K), k, yes, no));
@@ -61,24 +62,24 @@ add_jump(struct filter *f, unsigned test, uint32_t k, uint8_t yes, uint8_t no)
  * call. A rule with a condition loads an argument, and must therefore load the
  * number again if it does not match. */
 static void
-add_rule(struct filter *f, const struct seccomp_rule *r)
+seccomp_add_rule(struct filter *f, const struct seccomp_rule *r)
 {
     if (!r->mask) {
-        add_jump(f, BPF_JEQ, (uint32_t)r->nr, 0, 1);
-        add_answer(f, r->answer);
+        seccomp_add_jump(f, BPF_JEQ, (uint32_t)r->nr, 0, 1);
+        seccomp_add_answer(f, r->answer);
         return;
     }
-    add_jump(f, BPF_JEQ, (uint32_t)r->nr, 0, 5);
-    add_load(f, offsetof(struct seccomp_data, args) +
-                    r->arg * sizeof(uint64_t)); /* little-endian */
+    seccomp_add_jump(f, BPF_JEQ, (uint32_t)r->nr, 0, 5);
+    seccomp_add_load(f, offsetof(struct seccomp_data, args) +
+                            r->arg * sizeof(uint64_t)); /* little-endian */
     seccomp_add(
         f, (struct sock_filter)BPF_STMT(BPF_ALU | BPF_AND | BPF_K, r->mask));
     if (r->value)
-        add_jump(f, BPF_JEQ, r->value, 0, 1);
+        seccomp_add_jump(f, BPF_JEQ, r->value, 0, 1);
     else
-        add_jump(f, BPF_JEQ, 0, 1, 0);
-    add_answer(f, r->answer);
-    add_load(f, offsetof(struct seccomp_data, nr));
+        seccomp_add_jump(f, BPF_JEQ, 0, 1, 0);
+    seccomp_add_answer(f, r->answer);
+    seccomp_add_load(f, offsetof(struct seccomp_data, nr));
 }
 
 /* TSYNC applies the filter to all threads. A positive result is a thread that
@@ -103,15 +104,15 @@ seccomp_load(const struct seccomp_policy *policy)
 
     if (!f.v)
         return -ENOMEM;
-    add_load(&f, offsetof(struct seccomp_data, arch));
-    add_jump(&f, BPF_JEQ, ARCH, 1, 0);
-    add_answer(&f, SECCOMP_RET_KILL_PROCESS);
-    add_load(&f, offsetof(struct seccomp_data, nr));
-    add_jump(&f, BPF_JGE, FOREIGN_NR, 0, 1);
-    add_answer(&f, SECCOMP_FAIL(ENOSYS));
+    seccomp_add_load(&f, offsetof(struct seccomp_data, arch));
+    seccomp_add_jump(&f, BPF_JEQ, ARCH, 1, 0);
+    seccomp_add_answer(&f, SECCOMP_RET_KILL_PROCESS);
+    seccomp_add_load(&f, offsetof(struct seccomp_data, nr));
+    seccomp_add_jump(&f, BPF_JGE, FOREIGN_NR, 0, 1);
+    seccomp_add_answer(&f, SECCOMP_FAIL(ENOSYS));
     for (size_t i = 0; i < policy->n; i++)
-        add_rule(&f, &policy->rules[i]);
-    add_answer(&f, policy->otherwise);
+        seccomp_add_rule(&f, &policy->rules[i]);
+    seccomp_add_answer(&f, policy->otherwise);
     int r = seccomp_install(&f);
     free(f.v);
     return r;

@@ -305,7 +305,7 @@ import_session(const struct salvage_import *m, const struct store_session *row)
 }
 
 static int
-import_row(void *arg, const struct store_session *row)
+salvage_import_row(void *arg, const struct store_session *row)
 {
     const struct salvage_import *m = arg;
 
@@ -350,7 +350,7 @@ salvage_import_all(const struct salvage_import *m)
         if (!l->old[i].is_met)
             r = salvage_is_newer(m, id, l->old[i].had);
         if (r > 0)
-            r = store_session_get(m->from, id, import_row, (void *)m);
+            r = store_session_get(m->from, id, salvage_import_row, (void *)m);
         if (r == -EBADMSG || r == -ENOENT || r == -EDQUOT)
             r = 0; /* reported as lost later */
     }

@@ -59,7 +59,7 @@ worker_process_new(struct pool *p, bool is_command, size_t ring_bytes)
 /* A group is busy until its last process is gone. Waiting here would block the
  * event loop, so the pool removes it later. */
 static void
-process_remove_group(struct pool *p, struct cgroup *g)
+worker_process_remove_group(struct pool *p, struct cgroup *g)
 {
     struct stale *s = cgroup_try_fini(g) == -EBUSY ? malloc(sizeof *s) : NULL;
 
@@ -88,7 +88,7 @@ worker_process_free(OWN struct worker_process *m)
     hfd_closep(&m->words_hfd);
     m->jail.pid_hfd = -1;
     jail_forget(&m->jail);
-    process_remove_group(p, &m->group);
+    worker_process_remove_group(p, &m->group);
     ring_fini(&m->words);
     free(m);
 }
@@ -112,7 +112,7 @@ process_take_words(struct worker_process *m)
 /* Reads one piece at a time, so that a process that writes constantly does not
  * starve others. */
 static void
-process_words_ready(struct source *s, uint32_t events)
+worker_process_words_ready(struct source *s, uint32_t events)
 {
     struct worker_process *m = CONTAINER_OF(s, struct worker_process, on_words);
     const struct pool *p = m->pool;
@@ -226,7 +226,7 @@ process_hear(struct worker_process *m)
 /* The pidfd is readable when the process has ended. The last message may still
  * be unread then. */
 static void
-process_pid_ready(struct source *s, uint32_t events)
+worker_process_pid_ready(struct source *s, uint32_t events)
 {
     struct worker_process *m = CONTAINER_OF(s, struct worker_process, on_pid);
 
@@ -244,7 +244,7 @@ process_pid_ready(struct source *s, uint32_t events)
 /* After the last message the command has ended, and the rest of the jail is
  * killed. */
 static void
-process_message_ready(struct source *s, uint32_t events)
+worker_process_message_ready(struct source *s, uint32_t events)
 {
     struct worker_process *m =
         CONTAINER_OF(s, struct worker_process, on_message);
@@ -267,7 +267,7 @@ process_begin_command(struct worker_process *m)
         .j = &m->jail, .group = &m->group, .limit = m->limit, .e = &m->ending};
     m->ending.status = SIGKILL; /* unless somebody tells better */
     m->at_ns = time_mono_ns();
-    m->on_message.ready = process_message_ready;
+    m->on_message.ready = worker_process_message_ready;
     int r = pool_watch(m->pool, m->jail.message_hfd, &m->on_message);
     return r < 0 ? r : jail_go(&m->jail);
 }
@@ -292,7 +292,7 @@ process_become_ready(struct worker_process *m)
 /* Accepts exactly one line, worker.ready. A worker that says anything else, or
  * more, is not ours, and is killed. */
 static void
-process_rpc_ready(struct source *s, uint32_t events)
+worker_process_rpc_ready(struct source *s, uint32_t events)
 {
     struct worker_process *m = CONTAINER_OF(s, struct worker_process, on_rpc);
     size_t room = sizeof m->line - 1 - m->line_len;
@@ -324,7 +324,7 @@ process_begin_worker(struct worker_process *m)
 
     m->state = PROCESS_STARTING;
     m->at_ns = time_mono_ns() + s * 1000 * NS_PER_MS;
-    m->on_rpc.ready = process_rpc_ready;
+    m->on_rpc.ready = worker_process_rpc_ready;
     return pool_watch(m->pool, m->worker.rpc_hfd, &m->on_rpc);
 }
 
@@ -358,8 +358,8 @@ worker_process_arrive(struct worker_process *m, const struct spawn_answer *a)
     int r = a->error;
 
     worker_process_take_over(m, a);
-    m->on_pid.ready = process_pid_ready;
-    m->on_words.ready = process_words_ready;
+    m->on_pid.ready = worker_process_pid_ready;
+    m->on_words.ready = worker_process_words_ready;
     if (m->worker.pid_hfd >= 0)
         (void)pool_watch(m->pool, m->worker.pid_hfd, &m->on_pid);
     if (m->words_hfd >= 0)
