@@ -258,6 +258,7 @@ def start(*options):
         ("\nlong-enough-but-\x01\n", "line 2: a token must have"),
         ("a-good-token-here\nbad name\n", "line 2: a token must have"),
         ("a-good-token-here\0\n", "not a text"),
+        pytest.param("#" * (1 << 20), "not a text of at most 1 MiB", id="a long file"),
         ("a-good-token-here\n" * 1025, "line 1025: more than 1024 tokens"),
     ],
 )

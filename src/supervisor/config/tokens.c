@@ -131,7 +131,7 @@ tokens_take_lines(struct tokens *t, const char *path, char *text,
     return r;
 }
 
-/* The text is erased afterwards, because it contains the tokens. */
+/* The text is erased afterwards, valid or not, because it contains tokens. */
 static int
 tokens_read_file(int hfd, const char *path, struct tokens *t,
                  struct buf *errors)
@@ -145,10 +145,10 @@ tokens_read_file(int hfd, const char *path, struct tokens *t,
     ssize_t n = read(hfd, to, FILE_BYTES - 1);
     if (n < 0)
         return config_refuse(errors, path, "", "%s", strerror(errno));
-    if (n == FILE_BYTES - 1 || memchr(to, 0, (size_t)n))
-        return config_refuse(errors, path, "", "not a text of at most 1 MiB");
     to[n] = 0;
-    int r = tokens_take_lines(t, path, to, errors);
+    int r = n == FILE_BYTES - 1 || memchr(to, 0, (size_t)n)
+                ? config_refuse(errors, path, "", "not a text of at most 1 MiB")
+                : tokens_take_lines(t, path, to, errors);
     explicit_bzero(to, (size_t)n);
     return r;
 }
