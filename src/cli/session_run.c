@@ -213,7 +213,7 @@ cli_run_status(struct cli *c, const struct json *result)
 /* With --json the output is part of the answer; otherwise it is streamed while
  * the command runs. */
 static bool
-session_run_put_run(struct cli *c, struct buf *p)
+session_run_put_command(struct cli *c, struct buf *p)
 {
     bool is_text = c->is_json && !c->reads_stdin;
 
@@ -241,7 +241,7 @@ cli_run(struct cli *c, const char *id)
         cli_complain(c, "no command given; see wasm-sandbox session --help");
         return CLI_USAGE;
     }
-    if (!session_run_put_run(c, &p))
+    if (!session_run_put_command(c, &p))
         return CLI_FAILED;
     const struct json *result = cli_call_run(&r, &p, &answer);
     if (c->is_json && result)

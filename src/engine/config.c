@@ -43,7 +43,7 @@ static const char *const cpu_flags[] = {"use_bti"};
 #endif
 
 static bool
-cpu_is_enough(void)
+config_cpu_is_enough(void)
 {
 #if defined(__x86_64__)
     return __builtin_cpu_supports("sse4.2") && __builtin_cpu_supports("popcnt");
@@ -55,7 +55,7 @@ cpu_is_enough(void)
 /* The host's limit on mappings of a process. 65530 is the default of Linux, for
  * hosts that hide the file. */
 static uint64_t
-max_maps(void)
+config_max_maps(void)
 {
     char text[32] = "";
     unsigned long long n = 65530;
@@ -71,7 +71,7 @@ max_maps(void)
 
 /* Tries it out: an rlimit or a small address space shows only then. */
 static bool
-address_space_has(uint64_t bytes)
+config_address_space_has(uint64_t bytes)
 {
     void *p = mmap(NULL, bytes, PROT_NONE,
                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -83,15 +83,15 @@ address_space_has(uint64_t bytes)
  * have; 0: none. The search goes down by an eighth at a time, so it is
  * short. */
 static uint32_t
-pool_slots(uint32_t wanted, uint64_t stack_bytes)
+config_pool_slots(uint32_t wanted, uint64_t stack_bytes)
 {
-    uint64_t by_maps = max_maps() / MAPS_PER_SLOT;
+    uint64_t by_maps = config_max_maps() / MAPS_PER_SLOT;
     uint64_t slot =
         2 * SLOT_BYTES + stack_bytes + UINT64_C(8) * TABLE_ELEMENTS + 4 * MIB;
 
     if (wanted > by_maps)
         wanted = (uint32_t)by_maps;
-    while (wanted && !address_space_has(wanted * slot + GIB))
+    while (wanted && !config_address_space_has(wanted * slot + GIB))
         wanted -= wanted / 8 + 1;
     return wanted;
 }
@@ -99,7 +99,7 @@ pool_slots(uint32_t wanted, uint64_t stack_bytes)
 /* Features that programs do not need are off: each is code of the compiler that
  * a hostile module could reach. */
 static void
-set_features(wasm_config_t *c)
+config_set_features(wasm_config_t *c)
 {
     wasmtime_config_wasm_exceptions_set(c, true);
     wasmtime_config_wasm_gc_set(c, false);
@@ -114,7 +114,7 @@ set_features(wasm_config_t *c)
 }
 
 static int
-set_compiler(wasm_config_t *c)
+config_set_compiler(wasm_config_t *c)
 {
     wasmtime_error_t *error = wasmtime_config_target_set(c, TARGET);
 
@@ -132,7 +132,8 @@ set_compiler(wasm_config_t *c)
 /* Every slot has two memories, one for the heap of exceptions. Warm slots keep
  * some pages, so that the next small program starts without faults. */
 static void
-set_pool(wasm_config_t *c, uint32_t slots, size_t keep_bytes, bool has_scan)
+config_set_pool(wasm_config_t *c, uint32_t slots, size_t keep_bytes,
+                bool has_scan)
 {
     wasmtime_pooling_allocation_config_t *p =
         wasmtime_pooling_allocation_config_new();
@@ -163,8 +164,8 @@ config_new(const struct engine_options *o, size_t stack_bytes)
 {
     wasm_config_t *c = wasm_config_new();
 
-    set_features(c);
-    if (set_compiler(c) < 0) {
+    config_set_features(c);
+    if (config_set_compiler(c) < 0) {
         wasm_config_delete(c);
         return NULL;
     }
@@ -195,7 +196,7 @@ config_compiler(bool has_threads)
  * engines with the same description; the number at its start is the version of
  * this text. */
 static void
-describe_settings(struct engine *e, const struct engine_options *o)
+config_describe_settings(struct engine *e, const struct engine_options *o)
 {
     char cpu[80] = "";
 
@@ -218,7 +219,7 @@ config_apply(struct engine *e, const struct engine_options *o, char *why,
     size_t keep_bytes = has_scan ? 4 * MIB : 256 * KIB;
     uint32_t wanted = o->max_machines ? o->max_machines : 1024;
 
-    if (!cpu_is_enough()) {
+    if (!config_cpu_is_enough()) {
         (void)snprintf(why, why_size, "this processor lacks SSE4.2 or POPCNT");
         return -ENOTSUP;
     }
@@ -226,7 +227,7 @@ config_apply(struct engine *e, const struct engine_options *o, char *why,
         stack_bytes = o->max_stack_bytes;
     if (o->keep_resident_bytes)
         keep_bytes = o->keep_resident_bytes;
-    e->max_machines = pool_slots(wanted, stack_bytes + HOST_STACK);
+    e->max_machines = config_pool_slots(wanted, stack_bytes + HOST_STACK);
     if (!e->max_machines) {
         (void)snprintf(why, why_size, "not enough address space for a pool");
         return -EAGAIN;
@@ -236,13 +237,13 @@ config_apply(struct engine *e, const struct engine_options *o, char *why,
         (void)snprintf(why, why_size, "the compiler has no target " TARGET);
         return -ENOTSUP;
     }
-    set_pool(c, e->max_machines, keep_bytes, has_scan);
+    config_set_pool(c, e->max_machines, keep_bytes, has_scan);
     if (e->keeps_compiler)
         code_publisher_init(&e->publisher, c);
     e->wasm = wasm_engine_new_with_config(c);
     if (can_tell)
         stacks_init(&e->stacks, e->wasm, e->max_machines,
                     stack_bytes + HOST_STACK);
-    describe_settings(e, o);
+    config_describe_settings(e, o);
     return 0;
 }

@@ -12,8 +12,7 @@
 #include <string.h>
 
 static int
-program_check_import_check(const wasm_importtype_t *type, char *why,
-                           size_t why_size)
+program_check_import(const wasm_importtype_t *type, char *why, size_t why_size)
 {
     const wasm_name_t *module = wasm_importtype_module(type);
     const wasm_name_t *name = wasm_importtype_name(type);
@@ -32,15 +31,15 @@ program_check_import_check(const wasm_importtype_t *type, char *why,
 }
 
 static int
-program_check_imports_check(const wasmtime_module_t *module, char *why,
-                            size_t why_size)
+program_check_imports(const wasmtime_module_t *module, char *why,
+                      size_t why_size)
 {
     wasm_importtype_vec_t v;
     int r = 0;
 
     wasmtime_module_imports(module, &v);
     for (size_t i = 0; i < v.size && !r; i++)
-        r = program_check_import_check(v.data[i], why, why_size);
+        r = program_check_import(v.data[i], why, why_size);
     wasm_importtype_vec_delete(&v);
     return r;
 }
@@ -127,7 +126,7 @@ program_check_export_flags(const wasmtime_module_t *module)
 int
 program_check(struct engine_program *p, char *why, size_t why_size)
 {
-    int r = program_check_imports_check(p->module, why, why_size);
+    int r = program_check_imports(p->module, why, why_size);
     if (r < 0)
         return r;
 

@@ -128,9 +128,9 @@ program_load_remember_refusal(struct loading *l,
 /* Creates the program of a module and enters it. `code` is the file that
  * contains the module; NULL if it has memory of its own. */
 static int
-program_load_make_program(struct loading *l, OWN struct program_facts *facts,
-                          OWN wasmtime_module_t *module, OWN struct code *code,
-                          OWN struct engine_program **ret)
+program_load_make(struct loading *l, OWN struct program_facts *facts,
+                  OWN wasmtime_module_t *module, OWN struct code *code,
+                  OWN struct engine_program **ret)
 {
     CLEANUP(engine_program_putp)
     struct engine_program *p = engine_program_new(facts, l->src->is_trusted);
@@ -178,7 +178,7 @@ program_load_entry(struct loading *l, OWN int entry,
     }
     wasmtime_module_t *module = code_cache_load(l->e, hfd);
     if (module)
-        return program_load_make_program(l, facts, module, NULL, ret);
+        return program_load_make(l, facts, module, NULL, ret);
     program_facts_fini(facts);
     return -ENOENT;
 }
@@ -255,7 +255,7 @@ program_load_take_code(struct loading *l, OWN struct program_facts *facts,
     wasmtime_error_t *error =
         wasmtime_module_deserialize(l->e->wasm, code, len, &module);
     if (!error)
-        return program_load_make_program(l, facts, module, NULL, ret);
+        return program_load_make(l, facts, module, NULL, ret);
     program_facts_fini(facts);
     traps_error_text(error, l->why, l->why_size);
     return -ENOEXEC;
@@ -295,7 +295,7 @@ program_load_take_file(struct loading *l, OWN struct program_facts *facts,
         r < 0 ? NULL
               : code_publisher_load(&e->publisher, e->wasm, code, hfd, &module);
     if (module)
-        return program_load_make_program(l, facts, module, code, ret);
+        return program_load_make(l, facts, module, code, ret);
     code_unmap(code);
     program_facts_fini(facts);
     if (!error)

@@ -25,7 +25,7 @@ enum { PROBES = 3 };
 #define STEP_BYTES 65536u /* the first is part of the fee of a process */
 
 static bool
-is_resident(uintptr_t page)
+stack_is_resident(uintptr_t page)
 {
     unsigned char state = 0;
     void *p = (void *)page;
@@ -44,15 +44,15 @@ stacks_can_tell(void)
     if (p == MAP_FAILED)
         return false;
     p[page] = 1;
-    bool can_tell = page <= STEP_BYTES && !is_resident((uintptr_t)p) &&
-                    is_resident((uintptr_t)p + page);
+    bool can_tell = page <= STEP_BYTES && !stack_is_resident((uintptr_t)p) &&
+                    stack_is_resident((uintptr_t)p + page);
     (void)munmap(p, 2 * page);
     return can_tell;
 }
 
 static wasm_trap_t *
-note_frame(void *env, wasmtime_caller_t *caller, wasmtime_val_raw_t *v,
-           size_t n)
+stack_note_frame(void *env, wasmtime_caller_t *caller, wasmtime_val_raw_t *v,
+                 size_t n)
 {
     (void)caller, (void)v, (void)n;
     *(uintptr_t *)env = (uintptr_t)__builtin_frame_address(0);
@@ -71,7 +71,8 @@ stacks_first_frame(wasmtime_store_t *store)
     wasmtime_func_t func;
     uintptr_t at = 0;
 
-    wasmtime_func_new_unchecked(context, type, note_frame, &at, NULL, &func);
+    wasmtime_func_new_unchecked(context, type, stack_note_frame, &at, NULL,
+                                &func);
     wasmtime_call_future_t *future = wasmtime_func_call_async(
         context, &func, NULL, 0, NULL, 0, &trap, &error);
     (void)wasmtime_call_future_poll(future);
@@ -127,7 +128,7 @@ stacks_init(struct stacks *s, wasm_engine_t *wasm, uint32_t n,
 /* The top of the stack with the address `at`. All of our frames are below it,
  * but for a few bytes: so what is a step above it belongs to it too. */
 static uintptr_t
-top_of(const struct stacks *s, uintptr_t at)
+stack_top_of(const struct stacks *s, uintptr_t at)
 {
     int64_t slot = (int64_t)s->slot_bytes;
     int64_t up = (int64_t)(s->top + STEP_BYTES - at) % slot;
@@ -153,11 +154,11 @@ machine_stack_bytes(struct machine *base)
 
     if (!s->slot_bytes || !m->stack_at)
         return 0;
-    uintptr_t top = top_of(s, m->stack_at);
+    uintptr_t top = stack_top_of(s, m->stack_at);
     if (!m->stack_bytes)
         m->stack_bytes = STEP_BYTES;
     while (m->stack_bytes + STEP_BYTES <= s->stack_bytes &&
-           is_resident(top - m->stack_bytes - s->page))
+           stack_is_resident(top - m->stack_bytes - s->page))
         m->stack_bytes += STEP_BYTES;
     if (m->is_next && !m->future && m->stack_bytes > STEP_BYTES)
         stack_trim(m, top);

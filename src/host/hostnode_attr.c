@@ -63,8 +63,8 @@ hostnode_chmod(struct hostfs *h, struct hostnode *n, uint32_t mode)
 /* Owners never change. Setting the owner that is shown already is allowed, and
  * changes the ctime as on Linux. */
 static int
-hostfs_attr_set_owner(struct hostfs *h, struct hostnode *n,
-                      const struct attr *a, unsigned what)
+hostnode_attr_set_owner(struct hostfs *h, struct hostnode *n,
+                        const struct attr *a, unsigned what)
 {
     struct attr now;
     struct stat st;
@@ -109,7 +109,7 @@ hostnode_attr_set_size(struct hostfs *h, struct hostnode *n, uint64_t size)
 }
 
 static struct timespec
-hostnode_attr_hostfs_attr_time_of(int64_t ns, bool is_set)
+hostnode_attr_time_of(int64_t ns, bool is_set)
 {
     int64_t s;
     int32_t rest;
@@ -125,8 +125,8 @@ hostnode_attr_set_times(struct hostfs *h, struct hostnode *n,
                         const struct attr *a, unsigned what)
 {
     struct timespec ts[2] = {
-        hostnode_attr_hostfs_attr_time_of(a->atime_ns, what & ATTR_ATIME),
-        hostnode_attr_hostfs_attr_time_of(a->mtime_ns, what & ATTR_MTIME)};
+        hostnode_attr_time_of(a->atime_ns, what & ATTR_ATIME),
+        hostnode_attr_time_of(a->mtime_ns, what & ATTR_MTIME)};
 
     if (!list_is_empty(&n->files)) {
         int hfd = CONTAINER_OF(n->files.next, struct hostopen, link)->hfd;
@@ -148,7 +148,7 @@ hostnode_setattr(struct hostfs *h, struct hostnode *n, const struct attr *a,
     int r = 0;
 
     if (what & (ATTR_UID | ATTR_GID))
-        r = hostfs_attr_set_owner(h, n, a, what);
+        r = hostnode_attr_set_owner(h, n, a, what);
     if (r == 0 && what & ATTR_SIZE)
         r = hostnode_attr_set_size(h, n, a->size);
     if (r == 0 && what & ATTR_MODE)

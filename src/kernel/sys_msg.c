@@ -103,7 +103,7 @@ sys_msg_progress_of(const struct msg_call *c, const struct sock_msg *m)
 }
 
 static int64_t
-sys_msg_send_msg(struct msg_call *c, struct sock_msg *m)
+sys_msg_send(struct msg_call *c, struct sock_msg *m)
 {
     bool keeps_progress = !c->is_one_of_many && socket_is_stream(c->socket);
     size_t done = sys_msg_progress_of(c, m);
@@ -140,7 +140,7 @@ sys_sendto(struct task *t, const union sysarg *a)
     if (r < 0)
         return r;
     m.scm.cred = (struct sock_cred){t->pid, t->as.cred.uid, t->as.cred.gid};
-    return sys_msg_send_msg(&c, &m);
+    return sys_msg_send(&c, &m);
 }
 
 /* Sends the message whose header is at `at`. */
@@ -161,7 +161,7 @@ sys_msg_send_header(struct msg_call *c, gaddr at)
         h.controllen = 0;
     if (r == 0)
         r = scm_from_guest(t, c->socket, &h, &m.scm);
-    return r < 0 ? r : sys_msg_send_msg(c, &m);
+    return r < 0 ? r : sys_msg_send(c, &m);
 }
 
 /* sendmsg(fd, header, flags) */
@@ -188,7 +188,7 @@ sys_msg_wants_more(const struct msg_call *c, const struct sock_msg *m,
 }
 
 static int64_t
-sys_msg_recv_msg(struct msg_call *c, struct sock_msg *m)
+sys_msg_recv(struct msg_call *c, struct sock_msg *m)
 {
     size_t done = sys_msg_progress_of(c, m);
 
@@ -220,7 +220,7 @@ sys_recvfrom(struct task *t, const union sysarg *a)
         return r;
     if (iov_init_piece(&m.data, t, IOV_OUT, a[1].addr, a[2].u) < 0)
         return -EFAULT;
-    int64_t n = sys_msg_recv_msg(&c, &m);
+    int64_t n = sys_msg_recv(&c, &m);
     scm_fini(&m.scm);
     if (n < 0 || !a[4].addr)
         return n;
@@ -260,7 +260,7 @@ sys_msg_recv_header(struct msg_call *c, gaddr at)
     int r = sys_msg_get(c, at, IOV_OUT, &h, &m);
     if (r < 0)
         return r;
-    int64_t n = sys_msg_recv_msg(c, &m);
+    int64_t n = sys_msg_recv(c, &m);
     if (n < 0) {
         scm_fini(&m.scm);
         return n;

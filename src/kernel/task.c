@@ -152,7 +152,7 @@ task_hold_nodes(struct task *t)
 
 /* From here on, the task can be found by its pid. */
 static void
-task_link_task(struct task *t, struct task *parent)
+task_link(struct task *t, struct task *parent)
 {
     struct kernel *k = t->kernel;
 
@@ -229,7 +229,7 @@ task_new(struct kernel *k, struct task *parent, OWN struct task **ret)
         return r;
     }
     task_hold_nodes(t);
-    task_link_task(t, parent);
+    task_link(t, parent);
     k->n_forks++;
     *ret = t;
     return 0;

@@ -170,7 +170,7 @@ struct beside {
 /* The job leaves the list before it runs, so that lease_close does not call it
  * a second time. */
 static bool
-beside_run_beside(struct crew_work *w)
+beside_run(struct crew_work *w)
 {
     struct beside *b = CONTAINER_OF(w, struct beside, work);
     struct wsand_sandbox *sb = b->sb;
@@ -197,7 +197,7 @@ wsand_post_beside(struct wsand_sandbox *sb,
     if (!b)
         return error_set(err, ENOMEM, "out of memory");
     *b = (struct beside){.sb = sb, .fn = fn, .arg = arg};
-    crew_work_init(&b->work, beside_run_beside);
+    crew_work_init(&b->work, beside_run);
     list_init(&b->link);
     int r = crew_ensure(jobs);
     if (r < 0)
@@ -245,7 +245,7 @@ beside_finish(struct wsand_sandbox *sb)
     if (has_mail)
         mail_deliver(sb);
     if (w)
-        (void)beside_run_beside(w);
+        (void)beside_run(w);
     pthread_mutex_lock(&t->lock);
     return true;
 }

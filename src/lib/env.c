@@ -44,7 +44,7 @@ env_put_export(struct buf *b, const char *assignment)
  * code sets every variable of another user except PATH. Variables that cannot
  * be set (read-only ones) stay as they are. */
 static int
-env_set_first_env(struct shell *sh)
+env_set_first(struct shell *sh)
 {
     const struct wsand_options *o = &sh->sb->options;
     const struct user *u = user_of(sh->sb);
@@ -81,7 +81,7 @@ shell_begin(struct wsand_sandbox *sb, struct shell **ret)
     int r = shell_get(sb, &sh);
     if (r == 0 && !sh->has_env &&
         (sb->options.env || sb->options.cwd || user_of(sb)->id != USER_ID))
-        r = env_set_first_env(sh);
+        r = env_set_first(sh);
     if (r < 0)
         return r;
     sh->has_env = true;

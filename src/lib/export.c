@@ -154,8 +154,8 @@ export_layer_error(const struct kernel *k, const struct tree *t, int r,
 /* The base is the tree that an import will start from: the root image as it is,
  * without programs that the options have added. */
 static int
-export_write_export(struct wsand_sandbox *sb, const struct shell_script *s,
-                    struct buf *out, struct wsand_error *err)
+export_write(struct wsand_sandbox *sb, const struct shell_script *s,
+             struct buf *out, struct wsand_error *err)
 {
     CLEANUP(tree_fini) struct tree base = {0};
     CLEANUP(buf_fini) struct buf text;
@@ -186,7 +186,7 @@ wsand_export(struct wsand_sandbox *sb, void **ret_data, size_t *ret_len,
     buf_init(&out, SIZE_MAX);
     int r = sb->runtime->image ? shell_script_take(sb, &s, err) : 0;
     if (r == 0)
-        r = export_write_export(sb, &s, &out, err);
+        r = export_write(sb, &s, &out, err);
     if (r < 0)
         return r;
     *ret_len = out.len;
@@ -199,9 +199,8 @@ wsand_export(struct wsand_sandbox *sb, void **ret_data, size_t *ret_len,
 /* Applies the layer to the root image. Its limit is the sandbox's, without the
  * part that other mounts use of it. */
 static int
-export_read_export(struct wsand_sandbox *sb, const void *data, size_t len,
-                   struct tree *ret, struct shell_script *s,
-                   struct wsand_error *err)
+export_read(struct wsand_sandbox *sb, const void *data, size_t len,
+            struct tree *ret, struct shell_script *s, struct wsand_error *err)
 {
     const struct tree *current = tmpfs_tree(mount_root(&sb->kernel->vfs)->fs);
     struct quota all = tree_used(current);
@@ -237,7 +236,7 @@ wsand_import(struct wsand_sandbox *sb, const void *data, size_t len,
     struct wsand_sandbox *draft = NULL;
 
     shell_script_init(&s);
-    int r = export_read_export(sb, data, len, &t, &s, err);
+    int r = export_read(sb, data, len, &t, &s, err);
     if (r == 0)
         r = sandbox_draft(sb, &t, &draft, err);
     if (r == 0 && draft->runtime->image)

@@ -258,8 +258,8 @@ process_drop(OWN struct process *p)
 DEFINE_CLEANUP(struct process *, process_drop)
 
 static OWN struct process *
-process_start_process_new(struct wsand_sandbox *sb,
-                          const struct wsand_process_options *o)
+process_start_new(struct wsand_sandbox *sb,
+                  const struct wsand_process_options *o)
 {
     struct process *p = calloc(1, sizeof *p);
 
@@ -298,7 +298,7 @@ process_start_launch(struct wsand_sandbox *sb, void *arg,
     struct start *s = arg;
     struct processes *ps = &sb->processes;
     CLEANUP(process_dropp)
-    struct process *p = process_start_process_new(sb, s->o);
+    struct process *p = process_start_new(sb, s->o);
     const struct user *usual = user_of(sb);
     const char **env = process_start_merge_env(
         s->env, s->o, usual, s->user == usual ? NULL : s->user);

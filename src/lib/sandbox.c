@@ -289,10 +289,9 @@ sandbox_check_cwd(struct wsand_sandbox *sb, const char *path,
  * `mounts` and `from` are as for mounts_make, and `given` is as in
  * kernel_options. */
 static int
-sandbox_fill_sandbox(struct wsand_sandbox *sb, const uint64_t *max,
-                     OWN struct fs *root, const struct wsand_mount *mounts,
-                     const struct snapshot *from, const struct tree *given,
-                     struct wsand_error *err)
+sandbox_fill(struct wsand_sandbox *sb, const uint64_t *max, OWN struct fs *root,
+             const struct wsand_mount *mounts, const struct snapshot *from,
+             const struct tree *given, struct wsand_error *err)
 {
     const struct wsand_options *o = &sb->options;
     struct kernel_options ko = {.host = &host_native,
@@ -372,7 +371,7 @@ wsand_sandbox_new(struct wsand_runtime *rt, const struct wsand_options *given,
     sb->options.user = user->name;
     r = sandbox_make_root(rt, &o, max, &root, err);
     if (r == 0)
-        r = sandbox_fill_sandbox(sb, max, root, o.mounts, NULL, NULL, err);
+        r = sandbox_fill(sb, max, root, o.mounts, NULL, NULL, err);
     if (r == 0)
         r = sandbox_check_cwd(sb, o.cwd, err);
     if (r == 0 && snapshot_new(sb, &sb->initial) < 0)
@@ -421,8 +420,8 @@ sandbox_fill_fork(struct wsand_sandbox *sb, const struct wsand_sandbox *from,
     int r = sandbox_clone_root(from->kernel, s, &root);
     if (r < 0)
         return error_errno(err, -r, "cannot copy the file system");
-    r = sandbox_fill_sandbox(sb, from->kernel->limits.max, root, NULL, s,
-                             from->kernel->given, err);
+    r = sandbox_fill(sb, from->kernel->limits.max, root, NULL, s,
+                     from->kernel->given, err);
     if (r < 0)
         return r;
     r = snapshot_thaw_shell(s, sb);

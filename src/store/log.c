@@ -132,7 +132,7 @@ log_repair(struct store *s)
 }
 
 static int
-log_sync_log(struct store *s)
+log_sync_file(struct store *s)
 {
     sqlite3_file *f = log_file(s);
 
@@ -147,7 +147,7 @@ log_sync_log(struct store *s)
 int
 store_sync(struct store *s)
 {
-    int r = log_sync_log(s);
+    int r = log_sync_file(s);
 
     if (r == 0)
         ledger_settle(s, true);
@@ -170,7 +170,7 @@ log_salts(struct store *s, uint64_t *ret)
 }
 
 static void
-log_forget_log(struct store *s)
+log_clear(struct store *s)
 {
     static const char zeros[WAL_HEADER_BYTES];
     sqlite3_file *f = log_file(s);
@@ -199,7 +199,7 @@ log_checkpoint(struct store *s)
     s->log_pages = 0;
     s->is_unsynced = false;
     if (moved == in_log)
-        log_forget_log(s);
+        log_clear(s);
     ledger_settle(s, true);
     return moved == in_log ? ledger_renew(s) : 0;
 }

@@ -155,7 +155,7 @@ layer_read_apply_whiteout(struct indexer *x)
 
 /* The content of the current entry; holes read as zeros. */
 static int
-layer_read_read_all(struct indexer *x, char *data, size_t size)
+layer_read_all(struct indexer *x, char *data, size_t size)
 {
     struct piece b;
     int r;
@@ -181,7 +181,7 @@ layer_read_manifest(struct layer_reader *l)
     char *data = calloc(1, (size_t)size + 1);
     if (!data)
         return -ENOMEM;
-    int r = layer_read_read_all(x, data, (size_t)size);
+    int r = layer_read_all(x, data, (size_t)size);
     if (r < 0) {
         free(data);
         return r;

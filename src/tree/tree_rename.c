@@ -78,8 +78,8 @@ tree_rename_check_replaced(const struct tree *t, const struct side *from,
 }
 
 static int
-tree_rename_check_rename(const struct tree *t, const struct side *from,
-                         const struct side *to, unsigned flags)
+tree_rename_check(const struct tree *t, const struct side *from,
+                  const struct side *to, unsigned flags)
 {
     if (!from->ino)
         return -ENOENT;
@@ -176,7 +176,7 @@ tree_rename(struct tree *t, uint64_t dir, struct name name, uint64_t dir2,
     if (!r)
         r = side_find(t, &to);
     if (!r)
-        r = tree_rename_check_rename(t, &from, &to, flags);
+        r = tree_rename_check(t, &from, &to, flags);
     if (r || from.ino == to.ino)
         return r;
     r = side_unshare(t, &from);

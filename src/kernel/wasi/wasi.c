@@ -61,7 +61,7 @@ wasi_free(OWN struct abi_state *s)
 
 /* Creates the state of the task and its preopens, with the first call. */
 static int
-wasi_need_wasi(struct task *t)
+wasi_need(struct task *t)
 {
     if (t->abi)
         return 0;
@@ -120,7 +120,7 @@ thread_wasi(struct thread *th, unsigned row, const uint64_t *args)
     t->usage.syscalls++;
     if (strace)
         wasi_trace_enter(strace, t, &rows[row], args);
-    int64_t r = wasi_need_wasi(t);
+    int64_t r = wasi_need(t);
     if (r == 0 || rows[row].fn == wasi_proc_exit)
         r = rows[row].fn(t, args);
     r = thread_call_end(th, t, r);

@@ -12,7 +12,7 @@
 /* Copies a path argument into one of the two buffers, and returns it. NULL and
  * *err: it is too long, contains a NUL, or is outside of guest memory. */
 static const char *
-wasi_path_get_path(struct task *t, int which, const uint64_t *path, int *err)
+wasi_path_get(struct task *t, int which, const uint64_t *path, int *err)
 {
     char *buf = t->kernel->copies->path[which];
     uint64_t len = path[1];
@@ -48,7 +48,7 @@ wasi_path_get_at(struct task *t, int which, uint64_t fd, uint64_t need,
         r = wasi_file(t, fd, need, &f);
     if (r < 0)
         return r;
-    const char *p = wasi_path_get_path(t, which, path, &r);
+    const char *p = wasi_path_get(t, which, path, &r);
     if (!p)
         return r;
     *ret = task_at(t, &f->node, p);
@@ -250,7 +250,7 @@ wasi_path_symlink(struct task *t, const uint64_t *a)
     int r = wasi_path_get_at(t, 0, a[2], RIGHT_PATH_SYMLINK, a + 3, &at);
     if (r < 0)
         return r;
-    const char *target = wasi_path_get_path(t, 1, a, &r);
+    const char *target = wasi_path_get(t, 1, a, &r);
     if (!target)
         return r;
     if (*target == '/' && !vnode_is_same(at.base, &t->as.root))

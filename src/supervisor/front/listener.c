@@ -364,7 +364,7 @@ listener_is_out(int errnum)
 }
 
 static void
-listener_on_listener(struct source *source, uint32_t events)
+listener_on_ready(struct source *source, uint32_t events)
 {
     struct listener *l = CONTAINER_OF(source, struct listener, source);
 
@@ -475,7 +475,7 @@ listener_new(struct supervisor *sv, const char *path, char *why, size_t size,
     if (!l)
         return listener_fail(path, ENOMEM, why, size);
     l->sv = sv;
-    l->source = (struct source){.hfd = -1, .ready = listener_on_listener};
+    l->source = (struct source){.hfd = -1, .ready = listener_on_ready};
     l->pause.fire = listener_on_pause;
     memcpy(l->path, at.sun_path, sizeof l->path);
     *ret = l;
