@@ -35,6 +35,14 @@ kernel_init_lists(struct kernel *k)
     list_init(&k->ttys);
 }
 
+static void
+kernel_init_limits(struct kernel *k, const uint64_t *max)
+{
+    limits_init(&k->limits);
+    if (max)
+        memcpy(k->limits.max, max, sizeof k->limits.max);
+}
+
 /* Keeps a clone of the files that the host provided. If the root is not in
  * memory, no file counts as given. */
 static int
@@ -95,9 +103,7 @@ kernel_new(const struct kernel_options *o, OWN struct fs *root,
     k->engine = o->engine;
     k->image_file = o->image_file;
     k->allow_tools = o->allow_tools;
-    limits_init(&k->limits);
-    if (o->limits)
-        memcpy(k->limits.max, o->limits, sizeof k->limits.max);
+    kernel_init_limits(k, o->limits);
     k->host = o->host;
     clock_init(&k->clock, k->host, o->is_deterministic, o->start_ns);
     rng_init(&k->rng, k->host, o->is_deterministic, o->seed);

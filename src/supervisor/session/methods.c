@@ -36,14 +36,14 @@ _Static_assert((size_t)N_ROWS <= METHODS_MAX, "too few counters");
 
 /* `stream` is for HTTP, whatever is asked. */
 static bool
-methods_is_common(const struct method *m, const char *name)
+session_methods_is_common(const struct method *m, const char *name)
 {
     return !strcmp(name, "stream") ||
            (!strcmp(name, "sessionId") && !(m->flags & NO_SESSION));
 }
 
 const struct method_table session_methods = {rows, N_ROWS, SESSION, "session.",
-                                             methods_is_common};
+                                             session_methods_is_common};
 
 size_t
 method_index(const struct method *m)
