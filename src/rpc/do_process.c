@@ -4,8 +4,8 @@
 #include "rpc/methods.h"
 #include "rpc/report.h"
 #include "rpc/run.h"
-#include "rpc/stream.h"
 #include "rpc/values.h"
+#include "wire/stream.h"
 
 #include <inttypes.h>
 #include <signal.h>
@@ -134,7 +134,7 @@ process_new(const struct call *q)
     if (!p)
         return NULL;
     p->srv = slot->srv;
-    p->stream = (struct stream){.srv = slot->srv,
+    p->stream = (struct stream){.peer = &slot->srv->peer,
                                 .id_name = "process_id",
                                 .id = p->id,
                                 .sandbox_id = p->sandbox_id,

@@ -9,8 +9,8 @@
 #include "rpc/methods.h"
 #include "rpc/report.h"
 #include "rpc/run.h"
-#include "rpc/stream.h"
 #include "rpc/values.h"
+#include "wire/stream.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -202,7 +202,7 @@ static int
 do_run_command(struct call *q, struct text command, struct wsand_output *ret,
                struct wsand_error *err)
 {
-    struct stream stream = {.srv = server_of(q),
+    struct stream stream = {.peer = q->peer,
                             .id_name = "request_id",
                             .id = q->id ? q->id : "null",
                             .is_base64 = param_is_base64(q),

@@ -65,6 +65,14 @@ job_send(struct peer *p, const char *line, size_t len)
     writer_put(&srv->out, line, len, !leader_is_here(&srv->leader));
 }
 
+static void
+job_notify(struct peer *p, const char *line, size_t len, bool may_wait)
+{
+    struct server *srv = CONTAINER_OF(p, struct server, peer);
+
+    writer_put(&srv->out, line, len, may_wait);
+}
+
 /* At the end of the server nobody waits for the client any more: lines that
  * were read are served or rejected, whether their answers are read or not. */
 static bool
@@ -106,6 +114,7 @@ job_init_peer(struct server *srv)
                                         .free = job_free,
                                         .answered = job_answered,
                                         .send = job_send,
+                                        .notify = job_notify,
                                         .is_behind = job_is_behind,
                                         .other = dispatch_other,
                                         .reply = job_reply,

@@ -9,7 +9,7 @@
 
 #include "rpc/dispatch.h"
 #include "rpc/methods.h"
-#include "rpc/stream.h"
+#include "wire/stream.h"
 
 /* The name of the sandbox is only needed if a cancelled request can be meant.
  */

@@ -46,6 +46,9 @@ struct peer_ops {
 
     /* Sends a line, with its newline. */
     void (*send)(struct peer *p, const char *line, size_t len);
+    /* Sends a notification, with its newline. may_wait: the caller can wait
+     * while the peer is far behind. */
+    void (*notify)(struct peer *p, const char *line, size_t len, bool may_wait);
     /* True if the peer does not read fast enough. */
     bool (*is_behind)(struct peer *p);
 

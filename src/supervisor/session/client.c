@@ -55,6 +55,14 @@ client_send(struct peer *p, const char *line, size_t len)
         c->ops->send(c, line, len - 1);
 }
 
+/* Producers of output check is_behind themselves, so nothing waits here. */
+static void
+client_notify(struct peer *p, const char *line, size_t len, bool may_wait)
+{
+    (void)may_wait;
+    client_send(p, line, len);
+}
+
 static bool
 client_is_behind(struct peer *p)
 {
@@ -109,6 +117,7 @@ client_init(struct client *c, struct supervisor *sv,
                                              .free = client_free_call,
                                              .answered = client_answered,
                                              .send = client_send,
+                                             .notify = client_notify,
                                              .is_behind = client_is_behind};
 
     *c = (struct client){.sv = sv, .ops = ops};

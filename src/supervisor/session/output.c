@@ -178,7 +178,7 @@ output_put(struct buf *b, const struct session *s, struct text params,
         else
             buf_add(b, m.value.p, m.value.len);
     }
-    buf_puts(b, "}}");
+    buf_puts(b, "}}\n");
 }
 
 /* If the client is behind now, nothing more is read from this worker until it
@@ -196,7 +196,7 @@ output_pass(struct life *l, struct text params)
     buf_init(&b, SIZE_MAX);
     output_put(&b, l->s, params, id);
     if (!b.error)
-        c->ops->send(c, b.p, b.len);
+        c->peer.ops->notify(&c->peer, b.p, b.len, false);
     buf_fini(&b);
     if (c->ops->is_behind(c))
         list_push_back(&c->stalled, &l->link.stall);

@@ -1,6 +1,6 @@
 /* Output as notifications, while it is written. */
-#ifndef RPC_STREAM_H
-#define RPC_STREAM_H
+#ifndef WIRE_STREAM_H
+#define WIRE_STREAM_H
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -8,10 +8,10 @@
 #include <stdint.h>
 
 struct call;
-struct server;
+struct peer;
 
 struct stream {
-    struct server *srv;
+    struct peer *peer;        /* the receiver */
     const char *id_name, *id; /* as JSON */
     const char *sandbox_id;   /* as JSON; NULL: omitted */
     bool is_base64;
@@ -27,9 +27,10 @@ struct stream {
     } tails[2];
 };
 
-/* wsand_run.on_output: arg is a struct stream. */
+/* Sends output of stdout (1) or stderr (2). arg is a struct stream, so that
+ * this can be a call-back. */
 void stream_on_output(void *arg, int stream, const void *data, size_t len);
-/* wsand_run.window and wsand_process_options.window: arg is a struct stream. */
+/* Returns how many bytes the client accepts now. arg: as above. */
 size_t stream_window(void *arg);
 /* As `windowBytes` of the request says. */
 void stream_set_window(struct stream *s, const struct call *q);

@@ -5,9 +5,9 @@
  * is 0; output.window adds to it. Output that waits for no window makes it
  * negative, so the client's sum is right again later. The loop adds and one
  * thread subtracts, hence one atomic number is enough. */
-#include "rpc/stream.h"
+#include "wire/stream.h"
 
-#include "rpc/job.h"
+#include "wire/peer.h"
 
 #include <string.h>
 
@@ -51,7 +51,7 @@ stream_notify(struct stream *s, int stream, struct text data)
     buf_init(&b, SIZE_MAX);
     stream_put(&b, s, stream, data);
     if (!b.error) {
-        writer_put(&s->srv->out, b.p, b.len, s->may_wait);
+        s->peer->ops->notify(s->peer, b.p, b.len, s->may_wait);
         s->seq++;
     }
     buf_fini(&b);
