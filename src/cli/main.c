@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FREE_BYTES_KEPT = 64 << 20 };
+enum { FREE_BYTES_KEPT = 64 << 20, MAPPED_BYTES = 8 << 20 };
 
 static int cmd_compile(int argc, char **argv);
 static int cmd_compilers(int argc, char **argv);
@@ -120,6 +120,13 @@ main(int argc, char **argv)
      * reused, and returning them to the kernel costs more than rewriting
      * them. */
     (void)mallopt(M_TRIM_THRESHOLD, FREE_BYTES_KEPT);
+    /* One arena for all threads: malloc_trim returns the free end of the first
+     * one only (rpc/tidy.h), and each other arena would keep as much again.
+     * Most allocations come from the caches of the threads, without a lock. */
+    (void)mallopt(M_ARENA_MAX, 1);
+    /* Requests and files of a few MiB are not mapped anew each time, which
+     * would fault all of their pages. */
+    (void)mallopt(M_MMAP_THRESHOLD, MAPPED_BYTES);
     int status = main_run(argc, argv);
 
     if (fflush(stdout) == 0 || status != 0)

@@ -210,6 +210,8 @@ loop_wait(struct loop *l, struct pollfd p[N_POLLED])
         for (int i = 0; i < N_POLLED; i++)
             p[i].revents = 0;
     tidy_look(&srv->tidy, time_mono_ns(), !n);
+    if (!n)
+        frame_shrink(&srv->in);
 }
 
 /* --- the end */

@@ -148,6 +148,7 @@ server_init(struct server *srv, int in_hfd, int out_hfd)
     writer_init(&srv->out, out_hfd, srv->wake_hfd);
     leader_add_output(&srv->leader, srv->out.out.hfd);
     frame_init(&srv->in, 0);
+    srv->in.keeps_space = true;
     job_init_peer(srv);
     guard_init(&srv->guard);
     if (!server_set_defaults(srv))

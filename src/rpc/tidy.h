@@ -1,12 +1,12 @@
 /* Returns freed memory to the host.
  *
- * Problem: malloc keeps freed memory, separately for each thread that freed it.
- * The files of a destroyed sandbox would be paid for once per thread.
+ * Problem: malloc keeps freed memory. The files of a destroyed sandbox would be
+ * paid for as long as the server runs.
  *
  * Idea: while the server is busy, the growth is measured. When it becomes idle,
  * memory is returned, except an amount that a busy sandbox would need again at
- * once. malloc_trim also leaves the free end of each thread's arena, up to the
- * 64 MiB of cli/main.c. */
+ * once. malloc_trim returns the free end of the first arena only, so the
+ * program has no other (cli/main.c). */
 #ifndef RPC_TIDY_H
 #define RPC_TIDY_H
 

@@ -3,7 +3,9 @@
  * A line that is longer than the limit is skipped to its end without being
  * stored. Only its beginning is kept, for the supervisor, which can find the
  * id of the answer in it. The buffer grows to the length of the longest line,
- * and shrinks again when it is empty. */
+ * and shrinks again when it is empty. With a single client it shrinks only
+ * after that has been idle for a while: each long line of a series would have
+ * to grow it again. */
 #include "wire/frame.h"
 
 #include <errno.h>
@@ -90,16 +92,23 @@ frame_keep_head(struct frame *f, const char *line, size_t len)
     f->head[n] = 0;
 }
 
-/* Everything was consumed. A buffer that one long line needed is not kept. */
+void
+frame_shrink(struct frame *f)
+{
+    if (!frame_is_empty(f) || f->cap <= 4 * (size_t)FRAME_READ_BYTES)
+        return;
+    free(f->p);
+    f->p = NULL;
+    f->begin = f->end = f->scanned = f->cap = 0;
+}
+
+/* Everything was consumed. */
 static void
 frame_empty(struct frame *f)
 {
     f->begin = f->end = f->scanned = 0;
-    if (f->cap <= 4 * (size_t)FRAME_READ_BYTES)
-        return;
-    free(f->p);
-    f->p = NULL;
-    f->cap = 0;
+    if (!f->keeps_space)
+        frame_shrink(f);
 }
 
 /* There is no newline in what was read. */

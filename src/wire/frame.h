@@ -13,6 +13,7 @@ struct frame {
     size_t scanned;         /* no newline before this */
     size_t max;             /* bytes of a line */
     bool is_skipping;       /* the rest of a line that is too long */
+    bool keeps_space;       /* a large buffer stays until frame_shrink */
     char head[48];          /* how that line began, as a string */
 };
 
@@ -30,6 +31,8 @@ void frame_fini(struct frame *f);
 int frame_read(struct frame *f, int hfd, bool may_wait);
 /* At the end of input, what is left counts as a line. */
 void frame_end(struct frame *f);
+/* Frees a large buffer, if it is empty. */
+void frame_shrink(struct frame *f);
 /* The next event; the line is valid until the next call. */
 enum frame_event frame_next(struct frame *f, char **ret_line, size_t *ret_len);
 

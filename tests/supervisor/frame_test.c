@@ -54,3 +54,31 @@ TEST(the_room_for_a_long_line_is_given_back)
     frame_fini(&f);
     close(hfd);
 }
+
+TEST(a_frame_can_keep_the_space_for_long_lines)
+{
+    struct frame f;
+    size_t len = 0;
+    char *line;
+    int hfd = lines_hfd();
+
+    frame_init(&f, LONG);
+    f.keeps_space = true;
+    CHECK_EQ(next(&f, hfd, &line, &len), FRAME_LINE);
+    frame_shrink(&f);
+    CHECK(f.cap <= 4 * (size_t)FRAME_READ_BYTES);
+    CHECK_EQ(lseek(hfd, 0, SEEK_SET), 0);
+    CHECK_EQ(next(&f, hfd, &line, &len), FRAME_LINE);
+    CHECK_EQ(frame_next(&f, &line, &len), FRAME_MORE);
+    CHECK(f.cap > LONG);
+    CHECK_EQ(lseek(hfd, 0, SEEK_SET), 0);
+    CHECK(frame_read(&f, hfd, true) > 0);
+    frame_shrink(&f); /* not empty: nothing is lost */
+    CHECK_EQ(next(&f, hfd, &line, &len), FRAME_LINE);
+    CHECK_EQ(len, LONG);
+    CHECK(line[0] == 'x' && line[LONG - 1] == 'x');
+    frame_shrink(&f);
+    CHECK(f.cap <= 4 * (size_t)FRAME_READ_BYTES);
+    frame_fini(&f);
+    close(hfd);
+}
