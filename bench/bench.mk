@@ -48,12 +48,12 @@ build/bench/store: $(patsubst %.c,build/obj/%.o,$(bench_store_src) $(BASE) $(STO
 build/bench/sessions: bench/sessions/main.c bench/rpc/peer.c bench/rpc/peer.h
 	@mkdir -p $(@D) && echo "  cc $@"
 	$Q$(CC) -O2 $(CPPFLAGS) $(WARN) $(filter %.c,$^) -o $@
-bench-programs: all rootfs examples build/bench/engine build/bench/host build/bench/shell \
-  build/bench/rpc build/bench/store build/bench/sessions \
+bench-programs: all rootfs examples build/libexec/wasmsand-v86 build/bench/engine \
+  build/bench/host build/bench/shell build/bench/rpc build/bench/store build/bench/sessions \
   $(bench_native) $(bench_inside)
 bench: bench-programs ## measurements against native, into docs/bench.md
 	@build/bench/engine
-	@bench/run
+	@WASMSAND_V86_IMAGE=$(V86_IMAGE) bench/run
 bench-peers: all rootfs build/bench/shell ## other sandboxed shells, from npm
 	@bench/peers/run
 .PHONY: bench bench-programs bench-peers

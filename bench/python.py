@@ -1,9 +1,11 @@
-"""Kernels in Python: prints the best time of each, and what it computed on
-standard error. usage: python.py ROUNDS"""
+"""Kernels in Python and operations on threads: prints the best time of each, and
+what the kernels computed on standard error. usage: python.py ROUNDS"""
 import hashlib
 import json
+import queue
 import re
 import sys
+import threading
 import time
 
 
@@ -49,16 +51,53 @@ def sort():
     return hashlib.md5("".join(words).encode()).hexdigest()
 
 
+def best(rounds, function, *args):
+    """The least time of a call in seconds, and its result."""
+    least = float("inf")
+    for _ in range(rounds):
+        start = time.perf_counter()
+        result = function(*args)
+        least = min(least, time.perf_counter() - start)
+    return least, result
+
+
+def start_threads(count):
+    for _ in range(count):
+        thread = threading.Thread(target=int)
+        thread.start()
+        thread.join()
+
+
+def pass_items(count, there, back):
+    for item in range(count):
+        there.put(item)
+        back.get()
+
+
+def echo(there, back):
+    while (item := there.get()) is not None:
+        back.put(item)
+
+
+def measure_threads(rounds, count=100):
+    seconds, _ = best(rounds, start_threads, count)
+    print(f"python thread start + join {seconds / count * 1e6:.3f} us")
+    queues = queue.Queue(), queue.Queue()
+    thread = threading.Thread(target=echo, args=queues)
+    thread.start()
+    seconds, _ = best(rounds, pass_items, count, *queues)
+    print(f"python queue round trip {seconds / count * 1e6:.3f} us")
+    queues[0].put(None)
+    thread.join()
+
+
 def main(rounds):
     for kernel in (fib, int_loop, dictionary, json_both, regular, sort):
-        least = float("inf")
-        for _ in range(rounds):
-            start = time.perf_counter()
-            result = kernel()
-            least = min(least, time.perf_counter() - start)
+        seconds, result = best(rounds, kernel)
         name = kernel.__name__.replace("_", " ")
-        print(f"python {name} {least * 1000:.3f} ms")
+        print(f"python {name} {seconds * 1000:.3f} ms")
         print(name, result, file=sys.stderr)
+    measure_threads(20 * rounds)
 
 
 main(int(sys.argv[1]))

@@ -23,9 +23,14 @@ share := build/share/wasmsand
 rootfs: build/wasm-sandbox | $(SYSROOT_LIB) ## the root image and its compiled code, build/share/wasmsand
 	@guest/bin/build-rootfs $(share)/root.tar build/wasm-sandbox
 	@rm -rf build/code.new
-	@tools/progress 'compiled code' build/wasm-sandbox precompile $(share)/root.tar build/code.new
+	@for image in $(share)/root.tar $(wildcard $(share)/images/*.tar); do \
+	  tools/progress 'compiled code' build/wasm-sandbox precompile $$image build/code.new || exit; \
+	done
 	@rm -rf $(share)/code && mv build/code.new $(share)/code
-.PHONY: guest-env packages rootfs
+science: build/wasm-sandbox | $(SYSROOT_LIB) ## the image `science`, with numpy linked into python3
+	@guest/bin/build-rootfs $(share)/images/science.tar build/wasm-sandbox science
+	@tools/progress 'compiled code' build/wasm-sandbox precompile $(share)/images/science.tar $(share)/code
+.PHONY: guest-env packages rootfs science
 
 # How a C file becomes a program for the sandbox; /* post: MODE */ among its
 # first lines chooses what wopt does to it.
@@ -38,6 +43,13 @@ $Qguest/bin/wopt $(or $(shell sed -n '1,5s|.*/\* post: \([a-z]*\) \*/.*|\1|p' $<
 endef
 build/guest-flags: FORCE
 	$(call remember,$(SYSROOT) $(NPM) $(shell cat guest/bin/wopt* | sha256sum))
+
+# The C++ library, for programs in C++ alone: the file has the folder of the result.
+build/libcxx: build/guest-flags guest/bin/wc++ $(wildcard guest/packages/libcxx/*) \
+  | $(SYSROOT_LIB)
+	@tools/progress 'C++ library' guest/bin/build-package libcxx
+	@guest/bin/build-package --path libcxx >$@
+wc++ = WASMSAND_CXX=$$(cat build/libcxx)/dev guest/bin/wc++ $(wordlist 2,9,$(wcc))
 
 build/examples/%.wasm: examples/%.c build/guest-flags | $(SYSROOT_LIB)
 	$(compile_guest)

@@ -68,6 +68,12 @@ WSAND_API const char *wsand_version(void);
 
 /* --- runtime */
 
+/* A root image with a name: 1 to 64 letters, digits, '.', '_' and '-', of which
+ * the first is a letter or a digit. */
+struct wsand_image {
+    const char *name, *path;
+};
+
 struct wsand_runtime_options {
     size_t size; /* sizeof(struct wsand_runtime_options) */
     /* Folder for compiled code, private to this user. NULL means the user's
@@ -111,6 +117,25 @@ struct wsand_runtime_options {
     /* The caller has checked that shipped_dir and its files belong to this user
      * or root. In a user namespace without root, this process cannot. */
     bool shipped_is_checked;
+    /* Path of the broker (wasmsand-netd), which is started for each sandbox
+     * that uses its network. NULL: sandboxes cannot have one. */
+    const char *broker;
+    /* Name servers that the broker asks, as ADDRESS[:PORT] with commas between
+     * them; NULL means those of the host. */
+    const char *resolvers;
+    /* Rules may name loopback addresses of the host. */
+    bool host_loopback;
+    /* Further root images, for wsand_options.image. Each is mapped when the
+     * first sandbox uses it; is_closed maps all of them now. root_image is the
+     * image "default". */
+    const struct wsand_image *images;
+    size_t n_images;
+    /* For a process that must not connect itself, instead of `broker`: a socket
+     * of packets, whose other end belongs to a broker of the owner of this
+     * process. The owner decides by a policy of its own: rules of sandboxes
+     * only turn their network on or off. One sandbox at a time may have a
+     * network. 0: there is no such socket. */
+    int network_hfd;
 };
 
 /* Creates a runtime; `o` may be freed afterwards. -EINVAL: the root image is
@@ -248,6 +273,20 @@ struct wsand_options {
      * boundary, not the user: root cannot exceed limits, writable_paths,
      * allow_tools, read-only mounts and the rights of the host process. */
     const char *user;
+    /* The network policy: rules as in docs/network.md, NULL-terminated. NULL
+     * means that there is no network. -EINVAL: a rule is invalid, or the
+     * sandbox is deterministic. -EOPNOTSUPP: the runtime has no broker. */
+    const char *const *network;
+    /* Maximum number of connections at a time [64], and of connections [50] and
+     * lookups [20] per second. */
+    uint32_t network_connections, network_connects, network_lookups;
+    /* Maximum bytes of all connections of the sandbox in both directions, and
+     * maximum bytes that a connection sends per second; 0 means no limit.
+     * Beyond the first, connections end with ENETDOWN. */
+    uint64_t network_bytes, network_rate;
+    /* The name of the root image; NULL means "default". -EINVAL: the runtime
+     * has no such image; the message lists the names. */
+    const char *image;
 };
 
 /* Creates a sandbox. Nothing runs in it yet. -EINVAL: an option is invalid, or
@@ -380,6 +419,15 @@ struct wsand_run {
     size_t (*window)(void *arg);
 };
 
+/* A host that a command tried to reach. */
+struct wsand_denied {
+    const char *host; /* name or address */
+    uint16_t port;    /* 0: not known, after a lookup of the name */
+    /* One word, a constant: "off" (no network), "no-rule", "denied" (by a
+     * rule), "private", "loopback", "reserved" (kinds of addresses), "udp". */
+    const char *reason;
+};
+
 /* The result of a command. wsand_output_free frees the bytes and makes the
  * structure ready for the next run. */
 struct wsand_output {
@@ -409,6 +457,9 @@ struct wsand_output {
      * of the command's processes, at most 200 lines and 64 KiB. */
     char *trace;
     size_t trace_len;
+    /* Hosts that the command was denied, at most 16 different ones. */
+    struct wsand_denied *denied;
+    size_t n_denied;
 };
 
 /* Runs a command to its end. If a command is killed, the shell returns to the
@@ -436,12 +487,52 @@ WSAND_API int wsand_checkpoint(struct wsand_sandbox *sb,
  * and open files, but no other processes. The cost does not depend on the
  * contents.
  *
- * The shell of a copy opens its files again, at the same positions. Pipes,
- * sockets and removed files become /dev/null. Terminals, FIFOs with unread
+ * The shell of a copy opens its files again, at the same positions. Connections
+ * to hosts outside are reset. Pipes, other sockets and removed files become
+ * /dev/null. Terminals, FIFOs with unread
  * bytes and other files that cannot be opened again are closed. The next
  * command then begins with a line on its standard error for each of these. */
 WSAND_API int wsand_fork(struct wsand_sandbox *sb, struct wsand_sandbox **ret,
                          struct wsand_error *err);
+
+/* --- the network */
+
+/* Replaces the network policy: rules as in wsand_options.network, NULL for no
+ * network. Open connections that the new policy denies are reset. Errors are
+ * those of wsand_options.network; then nothing has changed. */
+WSAND_API int wsand_network_set(struct wsand_sandbox *sb,
+                                const char *const *rules,
+                                struct wsand_error *err);
+/* Returns the rules in their canonical form, NULL-terminated, or NULL in *ret
+ * if there is no network. One free() frees everything. *ret_revision is the
+ * number of policies so far. */
+WSAND_API int wsand_network_get(struct wsand_sandbox *sb, char ***ret,
+                                uint64_t *ret_revision,
+                                struct wsand_error *err);
+
+/* --- ports: connections from the host to servers inside */
+
+struct wsand_port {
+    uint16_t port; /* in the sandbox */
+    uint16_t host_port;
+    char address[46]; /* of the host */
+};
+
+/* Listens on an address of the host (NULL: 127.0.0.1) and forwards connections
+ * to a port of the sandbox. host_port 0 means any free port; *ret_port is the
+ * one that was chosen. A connection is closed if nothing listens inside. Forks
+ * do not have the forward. -EEXIST: the port is forwarded already. -EINVAL: the
+ * address or the port is invalid, or the sandbox is deterministic.
+ * -EADDRINUSE, -EACCES: as for bind(2). */
+WSAND_API int wsand_port_forward(struct wsand_sandbox *sb, uint16_t port,
+                                 const char *address, uint16_t host_port,
+                                 uint16_t *ret_port, struct wsand_error *err);
+/* Ends a forward; connections stay. -ENOENT: there is none. */
+WSAND_API int wsand_port_unforward(struct wsand_sandbox *sb, uint16_t port,
+                                   struct wsand_error *err);
+/* Returns all forwards in *ret, which the caller frees with free(). */
+WSAND_API int wsand_port_list(struct wsand_sandbox *sb, struct wsand_port **ret,
+                              size_t *ret_n, struct wsand_error *err);
 
 /* --- the environment: the variables that the shell exports
  *
@@ -730,6 +821,9 @@ struct wsand_process_options {
     /* "user" or "root"; NULL means the sandbox's user. For another user, HOME,
      * USER and LOGNAME are set accordingly, unless `env` contains them. */
     const char *user;
+    /* Descriptor 3 of the process is one more output, stream 3 of on_output.
+     * Not with is_pty. */
+    bool has_results;
 };
 
 /* Starts a process. Does not wait: the process starts even while a command

@@ -1,5 +1,5 @@
-# The Python SDK: its tests, and a wheel with the server, the root image and the
-# compiled code of its programs.
+# The SDKs and their tests. The Python SDK also as a wheel with the server, the
+# root image and the compiled code of its programs.
 sdk := sdk/python
 sdk_venv := build/sdk/venv
 pip = $(sdk_venv)/bin/pip
@@ -32,4 +32,23 @@ wheel-test: wheel
 	@rm -rf build/sdk/cache && mkdir build/sdk/cache
 	@cd / && env -i XDG_CACHE_HOME=$(CURDIR)/build/sdk/cache \
 	  $(CURDIR)/build/sdk/clean/bin/python -I $(CURDIR)/$(sdk)/tests/installed.py
-.PHONY: sdk lint-sdk wheel wheel-test
+
+# The JavaScript SDK. Its compiler comes from npm, into the cache.
+sdk_js := sdk/js
+sdk_js_out := build/sdk/js
+sdk_js_src := $(wildcard $(sdk_js)/src/*.ts $(sdk_js)/test/*)
+$(sdk_js_out)/built: $(sdk_js_src) $(sdk_js)/tsconfig.json $(sdk_js)/package.json
+	@echo "  tsc $(sdk_js)"
+	@rm -rf $(sdk_js_out) && mkdir -p $(sdk_js_out)
+	@types=$$(tools/cache get sdk-js $(sdk_js)/tools -- $(sdk_js)/tools/install) && \
+	  $$types/node_modules/.bin/tsc -p $(sdk_js) --outDir $(sdk_js_out) \
+	    --typeRoots $$types/node_modules/@types
+	@cp $(sdk_js)/package.json $(sdk_js)/test/reporter.mjs $(sdk_js_out)
+	@touch $@
+# All files of tests with each backend; those of the second entry point need
+# the addon.
+sdk-js: $(SANDBOX) $(sdk_js_out)/built $(B)/wasmsand.node ## the JavaScript SDK, with all its backends
+	@$(SANDBOX) precompile $(ROOT_IMAGE) build/sdk/code
+	@WASMSAND_SERVER=$(CURDIR)/$(SANDBOX) WASMSAND_JS=$(CURDIR)/$(sdk_js) \
+	  tools/default-signals $(sdk_js)/test/run $(sdk_js_out)
+.PHONY: sdk lint-sdk wheel wheel-test sdk-js

@@ -1,6 +1,6 @@
 # Static checks, one suite for each tool. A checked file leaves a stamp; it is
 # checked again when it, or a header it uses, changes: then its object is new.
-lint_src := $(LIB) $(CLI) $(STORE) $(SUPERVISOR)
+lint_src := $(LIB) $(CLI) $(STORE) $(SUPERVISOR) $(V86) $(NETD) $(NODE)
 lint_suites := lint-format lint-layers lint-portable lint-state lint-clang \
   lint-tidy lint-leaks lint-cppcheck lint-analyzer lint-docs lint-prose
 
@@ -17,7 +17,7 @@ lint-layers:
 
 # The layers below src/host are compiled for wasm32, and need nothing of an
 # operating system.
-portable_objs := $(patsubst %.c,build/wasm32/%.o,$(BASE) $(RECORD) $(TREE) $(KERNEL))
+portable_objs := $(patsubst %.c,build/wasm32/%.o,$(BASE) $(NET) $(RECORD) $(TREE) $(KERNEL))
 build/wasm32/%.o: %.c build/guest-flags | $(SYSROOT_LIB)
 	@mkdir -p $(@D) && echo "  wcc $<"
 	$Qguest/bin/wcc $(CPPFLAGS) -std=gnu11 -O1 -w -MMD -MP -c $< -o $@
@@ -34,7 +34,8 @@ lint-prose:
 lint-state: build/libwasmsand.a
 	@tools/check-state $<
 
-lint_flags = $(CPPFLAGS) $(ENGINE_CPPFLAGS) $(CFLAGS) $(WARN)
+lint_flags = $(CPPFLAGS) $(ENGINE_CPPFLAGS) -isystem $(V86_CORE)/include $(NODE_CPPFLAGS) \
+  $(CFLAGS) $(WARN)
 lint-clang: $(lint_src:%.c=build/lint/%.clang)
 build/lint/%.clang: build/obj/%.o
 	@mkdir -p $(@D)

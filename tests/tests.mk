@@ -10,8 +10,8 @@ vm_suites := $(if $(SAN),,supervisor-v2)
 check: ## all tests and lint; ends with `N passed, N failed`
 	@tools/setup
 	+@tools/check all rootfs $(lint_suites) tools-test unit unit-tree unit-engine unit-lib \
-	  unit-rpc unit-supervisor unit-store supervisor $(vm_suites) guest-native $(inside_suites) \
-	  $(userland_suites) suites-short lint-sdk sdk $(packed_suites) fuzz-short
+	  unit-rpc unit-supervisor unit-store unit-v86 v86-e2e net supervisor $(vm_suites) guest-native $(inside_suites) \
+	  $(userland_suites) suites-short lint-sdk sdk sdk-js $(packed_suites) fuzz-short
 quick: ## the gate for a commit, under two minutes
 	+@tools/check all lint-format lint-layers unit unit-tree unit-engine $(if $(CLI),guest-inside)
 check-long: ## what does not fit into check
@@ -30,10 +30,11 @@ engine_unit_src := $(wildcard tests/engine/*.c)
 supervisor_unit_src := $(wildcard tests/supervisor/*_test.c)
 store_unit_src := $(wildcard tests/store/*.c)
 rpc_unit_src := $(wildcard tests/rpc/*.c)
+v86_unit_src := $(wildcard tests/v86/*_test.c)
 wrap := -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=aligned_alloc \
   -Wl,--wrap=free,--wrap=strdup,--wrap=strndup
 san_objs = $(patsubst %.c,build/san/obj/%.o,$1)
-build/unit.o: $(call san_objs,$(BASE) $(RECORD) $(TREE) $(KERNEL) $(HOST) \
+build/unit.o: $(call san_objs,$(BASE) $(RECORD) $(TREE) $(KERNEL) $(HOST) $(NET) \
   src/rpc/leader.c $(unit_src)) build/sources
 build/unit-tree.o: build/sources $(call san_objs,$(BASE) $(RECORD) $(TREE) \
   $(tree_unit_src) $(harness))
@@ -43,7 +44,9 @@ build/unit-supervisor.o: build/sources $(call san_objs,$(BASE) \
   $(filter-out %/main.c,$(SUPERVISOR)) $(supervisor_unit_src) \
   tests/store/world.c tests/rpc/json_count.c $(harness))
 build/unit-rpc.o: build/sources $(call san_objs,$(BASE) $(RECORD) $(WIRE) \
-  $(wildcard src/rpc/*.c) $(rpc_unit_src) $(harness))
+  $(wildcard src/rpc/*.c) $(NET) $(rpc_unit_src) $(harness))
+# A locale in which strtod expects a comma.
+build/unit.o: wrap += -Wl,--wrap=strtod
 # How often a JSON text is read.
 build/unit-rpc.o build/unit-supervisor.o: wrap += -Wl,--wrap=json_read_copy \
   -Wl,--wrap=json_scan_begin,--wrap=json_is_valid
@@ -51,21 +54,25 @@ build/unit-store.o: build/sources $(call san_objs,$(BASE) $(STORE) \
   $(store_unit_src) $(harness))
 # A disk that is full refuses the store's reserve too.
 build/unit-store.o: wrap += -Wl,--wrap=posix_fallocate
+build/unit-v86.o: build/sources $(call san_objs,$(BASE) $(RECORD) $(WIRE) $(SEAL) \
+  $(filter-out %/main.c,$(V86)) $(v86_unit_src) $(harness))
 build/unit.o build/unit-tree.o build/unit-engine.o build/unit-rpc.o \
-  build/unit-supervisor.o build/unit-store.o:
+  build/unit-supervisor.o build/unit-store.o build/unit-v86.o:
 	$Q$(CC) -r -nostdlib $(wrap) $(filter %.o,$^) -o $@
 build/unit-engine: $(ENGINE_LIB)
 build/unit-supervisor: unit_libs := $(SUPERVISOR_LIBS)
 build/unit-store: unit_libs := $(STORE_LIBS)
+build/unit-v86: $(V86_CORE_LIB)
 build/unit build/unit-tree build/unit-engine build/unit-rpc build/unit-supervisor \
-  build/unit-store: build/%: build/%.o
+  build/unit-store build/unit-v86: build/%: build/%.o
 	@echo "  link $@"
 	$Q$(CC) $(SAN_FLAGS) $^ $(unit_libs) $(LDLIBS) -o $@
-unit unit-tree unit-engine unit-rpc unit-supervisor unit-store: %: build/% ## unit tests
+unit unit-tree unit-engine unit-rpc unit-supervisor unit-store unit-v86: %: build/% ## unit tests
 	build/$@
-.PHONY: unit unit-tree unit-engine unit-rpc unit-supervisor unit-store
+.PHONY: unit unit-tree unit-engine unit-rpc unit-supervisor unit-store unit-v86
 -include $(patsubst %.c,build/san/obj/%.d,$(unit_src) $(tree_unit_src) \
-  $(engine_unit_src) $(rpc_unit_src) $(supervisor_unit_src) $(store_unit_src))
+  $(engine_unit_src) $(rpc_unit_src) $(supervisor_unit_src) $(store_unit_src) \
+  $(v86_unit_src))
 
 # Tests of the library through its header, with sanitizers when SAN=1. Those in
 # tests/lib/shell need the root image that $WASMSAND_ROOT names.
@@ -103,17 +110,24 @@ install-test: all
 
 # Guest tests: each program passes natively and in the sandbox. One that does
 # not compile is a failure of that test only, hence -k and the ignored status.
-guest_src := $(wildcard tests/guest/*.c guest/tests/*.c)
-guest_names := $(notdir $(guest_src:.c=))
+guest_src := $(wildcard tests/guest/*.c guest/tests/*.c guest/tests/*.cc)
+guest_names := $(notdir $(basename $(guest_src)))
 native_tests := $(guest_names:%=build/guest-tests/native/%)
 linked_tests := $(guest_names:%=build/guest-tests/raw/%.wasm)
 vpath %.c tests/guest guest/tests
+vpath %.cc guest/tests
 build/guest-tests/native/%: %.c
 	@mkdir -p $(@D) && echo "  cc $< (native)"
 	$Q$(CC) -O1 -D_GNU_SOURCE -w -MMD -MP $< -o $@ -lpthread -lm -lutil
 build/guest-tests/raw/%.wasm: %.c build/guest-flags | $(SYSROOT_LIB)
 	@mkdir -p $(@D) && echo "  wcc $<"
 	$Q$(wcc) -O1 -w $< -o $@
+build/guest-tests/native/%: %.cc
+	@mkdir -p $(@D) && echo "  c++ $< (native)"
+	$Qg++ -std=c++20 -O1 -w -MMD -MP $< -o $@ -lpthread
+build/guest-tests/raw/%.wasm: %.cc build/libcxx
+	@mkdir -p $(@D) && echo "  wc++ $<"
+	$Q$(wc++) -std=c++20 -O1 -w $< -o $@
 native-tests: $(native_tests)
 linked-tests: $(linked_tests)
 guest-native: ## guest tests on the host
@@ -186,6 +200,11 @@ e2e-san:
 .PHONY: e2e e2e-long e2e-san
 -include $(e2e_programs:.wasm=.d)
 
+# The x86 computer. Tests that boot it are skipped where `make v86-image` has not run.
+v86-e2e: $(SANDBOX) $(B)/libexec/wasmsand-v86 $(B)/libexec/wasmsand-supervisor ## tests of --mode v86
+	@WASMSAND_V86_IMAGE=$(V86_IMAGE) $(pytest) tests/v86
+.PHONY: v86-e2e
+
 # The supervisor: its jail from outside and, by a native program, from inside.
 # Whatever groups the host has, a virtual machine has cgroup v2.
 build/tests/supervisor/escape: $(addprefix tests/supervisor/,escape.c use.c)
@@ -201,8 +220,9 @@ $(B)/tests/supervisor/pool_driver: $(patsubst %.c,$(B)/obj/%.o,$(BASE) \
 	$Q$(link) -pie $^ $(SUPERVISOR_LIBS) -o $@
 # The HTTP server over a core of its own, always with sanitizers.
 http_host_src := $(BASE) $(WIRE) tests/supervisor/http_host.c \
-  $(filter-out %/figures.c %/listener.c,$(wildcard src/supervisor/front/*.c)) \
-  $(wildcard src/supervisor/common/*.c src/supervisor/config/*.c) \
+  $(filter-out %/figures.c %/listener.c %/preview.c %/previews.c %/preview_wake.c, \
+  $(wildcard src/supervisor/front/*.c)) \
+  $(wildcard src/supervisor/common/*.c src/supervisor/config/*.c) $(NET) \
   src/supervisor/session/say.c
 build/tests/supervisor/http_host: $(call san_objs,$(http_host_src))
 	@mkdir -p $(@D) && echo "  link $@"
@@ -227,13 +247,18 @@ sessions-long: $(SANDBOX) $(B)/libexec/wasmsand-supervisor
 	@$(pytest) -m long tests/sessions
 .PHONY: supervisor supervisor-v2 sessions sessions-long
 
+# The network: everything in a network namespace of its own.
+net: $(SANDBOX) $(B)/libexec/wasmsand-netd ## the broker and the network policy
+	@tests/net/namespace $(pytest) tests/net
+.PHONY: net
+
 # The programs of the root image, from outside and from inside.
 userland_suites := tour rpc sessions userland userland-programs differential \
   unit-lib-shell examples-c python-quick
 # The image that is there; `make rootfs` brings it up to date.
 build/share/wasmsand/root.tar:
 	+@$(MAKE) rootfs
-$(userland_suites) userland-long suites-short sdk install-test: | $(ROOT_IMAGE)
+$(userland_suites) userland-long suites-short sdk sdk-js install-test: | $(ROOT_IMAGE)
 check-userland: ## builds the root image and tests it
 	+@tools/check rootfs $(userland_suites) $(packed_suites) suites
 # One shell for many commands.
@@ -295,6 +320,7 @@ build/fuzz/config_fuzz: $(patsubst %.c,build/fuzz/obj/%.o, \
   $(wildcard src/supervisor/config/*.c))
 build/fuzz/http_fuzz: $(patsubst %.c,build/fuzz/obj/%.o,$(WIRE) \
   $(filter src/supervisor/%,$(http_host_src)))
+build/fuzz/preview_head_fuzz: build/fuzz/obj/src/supervisor/front/preview_head.o
 # The supervisor without what makes processes, and without its own thread.
 build/fuzz/session_fuzz: $(patsubst %.c,build/fuzz/obj/%.o,$(WIRE) \
   $(filter-out src/store/thread.c,$(STORE)) $(wildcard src/supervisor/common/*.c \
@@ -302,6 +328,18 @@ build/fuzz/session_fuzz: $(patsubst %.c,build/fuzz/obj/%.o,$(WIRE) \
   $(filter-out %/image_hash.c %/images.c %/retention.c, \
   $(wildcard src/supervisor/session/*.c)))
 build/fuzz/session_fuzz: fuzz_libs := $(SUPERVISOR_LIBS)
+# The x86 computer without its core, and without the library, which has a machine of its own.
+build/fuzz/v86.a: $(patsubst %.c,build/fuzz/obj/%.o,$(filter-out %/main.c %/core.c,$(V86))) \
+  build/sources
+	@rm -f $@
+	$Q$(AR) rcs $@ $(filter %.o,$^)
+build/fuzz/boot_fuzz build/fuzz/devices_fuzz: build/fuzz/%: build/fuzz/obj/tests/fuzz/%.o \
+  build/fuzz/v86.a $(BASE:%.c=build/fuzz/obj/%.o)
+	@echo "  link $@"
+	$Q$(CLANG) $(fuzz_flags) -fsanitize=fuzzer -Wl,--gc-sections $(filter %.o,$^) \
+	  $(filter %.a,$^) -o $@
+build/fuzz/jit_fuzz: build/fuzz/v86.a
+build/fuzz/jit_fuzz: fuzz_libs := build/fuzz/v86.a build/fuzz/lib.a
 build/fuzz/store_fuzz: $(STORE:%.c=build/fuzz/obj/%.o)
 build/fuzz/store_fuzz: fuzz_libs := $(STORE_LIBS)
 build/fuzz/module_fuzz: build/fuzz/obj/tests/engine/fake_kernel.o
@@ -321,5 +359,5 @@ fuzz-short: $(fuzz_programs)
 	@tests/run-fuzz 3 $(fuzz_programs)
 .PHONY: fuzz fuzz-short
 .SECONDARY:
--include $(patsubst %.c,build/fuzz/obj/%.d,$(LIB) $(CLI) $(SUPERVISOR) $(fuzz_src) \
+-include $(patsubst %.c,build/fuzz/obj/%.d,$(LIB) $(CLI) $(SUPERVISOR) $(V86) $(fuzz_src) \
   $(engine_unit_src) $(unit_src))

@@ -7,8 +7,7 @@ import house_text
 MAX_WORDS = 30
 MAX_SHARE = 0.01
 MAX_COLUMNS = 100
-PLACES = ["README.md", "CONTRIBUTING.md", "docs", "guest/README.md",
-          "guest/packages/README.md", "sdk", "include", "src"]
+PLACES = ["README.md", "CONTRIBUTING.md", "docs", "guest", "sdk", "include", "src"]
 ENDINGS = (".md", ".h", ".def", ".c")
 
 OPENING = re.compile(r"[\"'“(*_]*(What|Who|Whoever|Those that|The same[.,;:])(?:\s|$)")

@@ -5,7 +5,12 @@
  * Each entered function is a line `address caller` in the file that $WALK
  * names, as offsets from the start of the program. Everything that kernel_run
  * calls is the work of the guest's command, not the way to it, and is left out.
- */
+ *
+ * Other threads may do something by chance meanwhile, such as the engine's
+ * timer. If the thread that has read the line writes the answer as well, only
+ * its functions are the way of the request. Otherwise the request was handed
+ * over, and the functions of all threads count. */
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -22,9 +27,11 @@ int kernel_run();
 
 static struct {
     const void *function, *caller;
+    pthread_t thread;
 } entered[MAX_ENTRIES];
 static atomic_size_t n_entered;
 static atomic_bool is_on;
+static pthread_t reader; /* of the line */
 static _Thread_local unsigned below_kernel;
 
 HOOK void __cyg_profile_func_enter(void *function, void *caller);
@@ -38,6 +45,7 @@ __cyg_profile_func_enter(void *function, void *caller)
         if (i < MAX_ENTRIES) {
             entered[i].function = function;
             entered[i].caller = caller;
+            entered[i].thread = pthread_self();
         }
     }
     if (function == (void *)kernel_run)
@@ -58,12 +66,15 @@ write_list(void)
     FILE *f = fopen(getenv("WALK"), "w");
     if (!f)
         abort();
-    for (size_t i = 0; i < n_entered && i < MAX_ENTRIES; i++)
+    for (size_t i = 0; i < n_entered && i < MAX_ENTRIES; i++) {
+        if (reader == pthread_self() && entered[i].thread != reader)
+            continue;
         fprintf(f, "%lx %lx\n",
                 (unsigned long)((const char *)entered[i].function -
                                 &__executable_start),
                 (unsigned long)((const char *)entered[i].caller -
                                 &__executable_start));
+    }
     fclose(f);
 }
 
@@ -74,6 +85,7 @@ see(const void *p, ssize_t n, int is_answer)
     if (n <= 0 || !memmem(p, (size_t)n, mark, sizeof mark - 1))
         return;
     if (!is_answer) {
+        reader = pthread_self();
         is_on = 1;
     } else if (is_on) {
         is_on = 0;

@@ -60,7 +60,7 @@ const F = binaryen.Features
 const FEATURES =
   F.MutableGlobals | F.NontrappingFPToInt | F.SIMD128 | F.BulkMemory |
   F.BulkMemoryOpt | F.SignExt | F.ExceptionHandling | F.ReferenceTypes |
-  F.Multivalue
+  F.Multivalue | F.Atomics
 
 function setAsyncifyArguments() {
   const extra = (process.env.WASMSAND_ASYNCIFY ?? '').split(' ').filter(Boolean)
@@ -88,6 +88,48 @@ function exportBufferSize(module) {
   module.addGlobalExport('__asyncify_buffer_size', '__asyncify_buffer_size')
 }
 
+// What an export is called inside of the module, or undefined.
+function exported(module, name) {
+  const ref = module.getExport(name)
+  return ref ? binaryen.getExportInfo(ref).value : undefined
+}
+
+function sizeOfSegment(module, offset) {
+  for (let i = 0; i < module.getNumDataSegments(); i++) {
+    const info = module.getDataSegmentInfo(module.getDataSegmentByIndex(i))
+    if (info.offset === offset) return info.data.byteLength
+  }
+  return 0
+}
+
+// Makes an exported function return a number; the export goes.
+function answer(module, name, value) {
+  const func = exported(module, name)
+  module.removeExport(name)
+  module.removeFunction(func)
+  module.addFunction(func, binaryen.none, binaryen.i32, [], module.i32.const(value))
+}
+
+// The address of a thread-local variable is the sum of __tls_base and that of
+// its initial value. lld 19 makes __tls_base the address of all initial values,
+// so that they count twice, and a constant. It must be 0, and a variable in a
+// program with threads, whose libc also asks where the initial values are.
+function prepareThreadLocals(module) {
+  const base = exported(module, '__tls_base')
+  if (!base) return
+  const hasThreads = exported(module, '__wtls_size') !== undefined
+  const { init } = binaryen.getGlobalInfo(module.getGlobal(base))
+  const image = binaryen.getExpressionInfo(init).value
+  const size = sizeOfSegment(module, image)
+  module.removeGlobal(base)
+  module.addGlobal(base, binaryen.i32, hasThreads, module.i32.const(0))
+  if (hasThreads) {
+    answer(module, '__wtls_image', image)
+    answer(module, '__wtls_size', size)
+  }
+  if (!hasThreads || size === 0) module.removeExport('__tls_base')
+}
+
 function checkImports(module) {
   for (let i = 0; i < module.getNumFunctions(); i++) {
     const info = binaryen.getFunctionInfo(module.getFunctionByIndex(i))
@@ -107,6 +149,7 @@ function transform(input, mode) {
   const run = (...passes) => module.runPasses(passes)
 
   checkImports(module)
+  prepareThreadLocals(module)
   run('strip-dwarf', 'strip-producers', 'strip-target-features')
   if (mode === 'forkcast') run('fpcast-emu')
   if (mode !== 'plain') {

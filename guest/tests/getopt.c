@@ -38,7 +38,7 @@ note(const char *format, ...)
     va_end(list);
 }
 
-/* What went to stderr since `start` was taken. */
+/* Appends the messages on stderr since the last call to the transcript. */
 static void
 note_messages(FILE *said)
 {

@@ -107,7 +107,7 @@ zones_without_a_rule(void)
     expect_time("UTC-2", 1690000000, "2023-07-22 06:26:40 UTC");
 }
 
-/* What compares equal keeps its order, whatever the number of elements. */
+/* Equal elements keep their order, whatever their number. */
 struct pair {
     int key, place;
 };

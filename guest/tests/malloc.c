@@ -117,7 +117,7 @@ memory_size(void)
 #endif
 }
 
-/* What begins small, grows and is freed finds its memory again. */
+/* A block that begins small, grows and is freed finds its memory again. */
 static void
 grow_again_and_again(void)
 {
@@ -175,7 +175,7 @@ trim(void)
 }
 
 #ifdef __wasm__
-/* What a resident program has left behind its end reads as zero. */
+/* Memory beyond the end that a resident program reports reads as zero. */
 static size_t
 check_end(void)
 {

@@ -1,5 +1,5 @@
-"""Puts the server, the supervisor of sessions, the root image and the compiled
-code of its programs, as built in this repository, into the wheel."""
+"""Puts the server, the supervisor of sessions, the root images and the compiled
+code of their programs, as built in this repository, into the wheel."""
 
 import pathlib
 import shutil
@@ -13,18 +13,19 @@ TOP = pathlib.Path(__file__).resolve().parents[2]
 BUILD = TOP / "build"
 SERVER = "wasm-sandbox"
 IMAGE = "share/wasmsand/root.tar"
-CODE = "share/wasmsand/code"
+FOLDERS = "share/wasmsand/code", "share/wasmsand/images"  # the second may be missing
 # Of the build, and where the server looks for it.
 FILES = {
     SERVER: f"bin/{SERVER}",
     "libexec/wasmsand-supervisor": "libexec/wasmsand-supervisor",
+    "libexec/wasmsand-netd": "libexec/wasmsand-netd",
     IMAGE: IMAGE,
 }
 
 
 def build_all():
     """What is not there is built; the first time that takes long."""
-    if all((BUILD / name).exists() for name in (*FILES, CODE)):
+    if all((BUILD / name).exists() for name in (*FILES, FOLDERS[0])):
         return
     if subprocess.run(["make", "-C", TOP, "all", "rootfs"],
                       check=False).returncode:
@@ -40,8 +41,10 @@ class WithServer(build_py):
         for name, target in FILES.items():
             (package / target).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(BUILD / name, package / target)
-        shutil.rmtree(package / CODE, ignore_errors=True)
-        shutil.copytree(BUILD / CODE, package / CODE)
+        for name in FOLDERS:
+            shutil.rmtree(package / name, ignore_errors=True)
+            if (BUILD / name).exists():
+                shutil.copytree(BUILD / name, package / name)
 
 
 class OfThisMachine(bdist_wheel):

@@ -7,6 +7,7 @@
 #ifndef BASE_HOST_H
 #define BASE_HOST_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -31,6 +32,15 @@ struct host_ops {
     void (*bell_ring)(int hfd);
     void (*bell_clear)(int hfd);
     void (*bell_free)(int hfd); /* negative is fine */
+    /* Connections of the host. None of the functions waits: -EAGAIN. They
+     * return the number of bytes, 0 or -errno; with `peeks`, the bytes stay.
+     * `how` is as for shutdown(2). */
+    int64_t (*stream_send)(int hfd, const void *p, size_t len);
+    int64_t (*stream_recv)(int hfd, void *p, size_t len, bool peeks);
+    int (*stream_shutdown)(int hfd, int how);
+    /* Returns the next connection of a listening socket, or -errno. */
+    int (*stream_accept)(int hfd);
+    void (*stream_close)(int hfd);
 };
 
 /* Receives the text of a trace. Embedded as the first member of its owner's

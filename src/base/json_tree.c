@@ -67,7 +67,7 @@ json_tree_add_number(struct json_reader *r, struct text text, bool is_integer)
         return true;
     v->type = JSON_HUGE;
     if (!is_integer) {
-        v->real = strtod(text.p, NULL); /* ends where the grammar ended */
+        v->real = parse_double(text.p, text.len);
         v->type = isfinite(v->real) ? JSON_REAL : JSON_HUGE;
     }
     r->doc->has_huge |= v->type == JSON_HUGE;

@@ -24,7 +24,8 @@
 #define DEFINE_CLEANUP(type, fn)      \
     static inline void fn##p(type *p) \
     {                                 \
-        fn(*p);                       \
+        if (*p)                       \
+            fn(*p);                   \
     }
 
 #endif

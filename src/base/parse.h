@@ -14,5 +14,8 @@
 bool parse_u64(const char *p, size_t len, uint64_t max, uint64_t *ret);
 /* Reads a whole string in the same way. */
 bool parse_u64_text(const char *s, uint64_t max, uint64_t *ret);
+/* Returns the double that is nearest to a number of JSON, whose grammar the
+ * caller has checked, in every locale. Too large a number becomes infinite. */
+double parse_double(const char *p, size_t len);
 
 #endif

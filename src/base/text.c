@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+enum { NAME_BYTES_MAX = 64 };
+
 #define ONES  UINT64_C(0x0101010101010101)
 #define HIGHS UINT64_C(0x8080808080808080)
 
@@ -136,6 +138,26 @@ bool
 text_is(struct text t, const char *s)
 {
     return strlen(s) == t.len && !memcmp(t.p, s, t.len);
+}
+
+/* The characters are compared as ASCII, in every locale. */
+static bool
+text_is_letter_or_digit(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+           (c >= '0' && c <= '9');
+}
+
+bool
+text_is_name(struct text t)
+{
+    if (!t.len || t.len > NAME_BYTES_MAX || !text_is_letter_or_digit(*t.p))
+        return false;
+    for (size_t i = 0; i < t.len; i++)
+        if (!text_is_letter_or_digit(t.p[i]) && t.p[i] != '.' &&
+            t.p[i] != '_' && t.p[i] != '-')
+            return false;
+    return true;
 }
 
 bool

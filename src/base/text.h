@@ -14,6 +14,10 @@ struct text {
 };
 
 bool text_is(struct text t, const char *s);
+/* Returns true for a name that is safe in paths and lists: 1 to 64 ASCII
+ * letters, digits, '.', '_' and '-', of which the first is a letter or a
+ * digit. */
+bool text_is_name(struct text t);
 /* Reads a whole number without sign, at most 18 digits. */
 bool text_number(struct text t, uint64_t *ret);
 

@@ -23,6 +23,19 @@ time_join(int64_t s, int64_t ns)
     return s * NS_PER_S + ns;
 }
 
+/* Returns the end of a time limit that begins now. A limit of 0, or one that is
+ * too large for the clock, is none: NS_NEVER. */
+static inline int64_t
+time_deadline_ns(int64_t now_ns, uint64_t timeout_ms)
+{
+    int64_t ns;
+
+    if (!timeout_ms || timeout_ms > INT64_MAX / NS_PER_MS ||
+        __builtin_add_overflow(now_ns, (int64_t)timeout_ms * NS_PER_MS, &ns))
+        return NS_NEVER;
+    return ns;
+}
+
 /* The inverse of time_join. */
 static inline void
 time_split(int64_t time_ns, int64_t *ret_s, int32_t *ret_ns)

@@ -3,6 +3,10 @@
  * installation can be moved, and a build folder works without installing. */
 #include "cli/cli.h"
 
+#include "supervisor/config/image_list.h"
+#include "wasmsand.h"
+
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,6 +48,36 @@ beside_find_root(char *buf, size_t size)
     return true;
 }
 
+/* Static, as that of beside_find_code. */
+bool
+beside_find_images(const char *listed, const struct wsand_image **ret,
+                   size_t *ret_n)
+{
+    static struct image_list list;
+    static struct wsand_image *images;
+    const char *variable = getenv("WASMSAND_IMAGES");
+    char dir[ROOT_PATH_BYTES];
+
+    if (!listed)
+        listed = variable ? variable : "";
+    int r = image_list_parse(&list, listed);
+    if (r == 0 && beside_find("share/wasmsand/images", dir, sizeof dir))
+        r = image_list_scan(&list, dir);
+    if (r == 0)
+        images = calloc(list.n + 1, sizeof *images);
+    if (r == -EINVAL)
+        complain("images: '%s' is not NAME=/PATH,... with different names "
+                 "of letters, digits, '.', '_' and '-'",
+                 listed);
+    else if (!images)
+        complain("out of memory");
+    for (size_t i = 0; images && i < list.n; i++)
+        images[i] = (struct wsand_image){list.v[i].name, list.v[i].path};
+    *ret = images;
+    *ret_n = list.n;
+    return images;
+}
+
 /* Static, because options refer to it until the end of the process. */
 const char *
 beside_find_code(void)
@@ -51,4 +85,14 @@ beside_find_code(void)
     static char path[ROOT_PATH_BYTES];
 
     return beside_find("share/wasmsand/code", path, sizeof path) ? path : NULL;
+}
+
+/* Static, as that of beside_find_code. */
+const char *
+beside_find_broker(void)
+{
+    static char path[ROOT_PATH_BYTES];
+
+    return beside_find("libexec/wasmsand-netd", path, sizeof path) ? path
+                                                                   : NULL;
 }

@@ -13,6 +13,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct wsand_image;
+
 enum { ROOT_PATH_BYTES = 2048 };
 
 /* argv[0] is the name of the sub-command. */
@@ -36,9 +38,17 @@ bool beside_find(const char *name, char *buf, size_t size);
 /* Finds the root image: WASMSAND_ROOT, share/wasmsand/root.tar beside this
  * program, or its installation folder. False: there is none. */
 bool beside_find_root(char *buf, size_t size);
-/* Returns the compiled code of its programs, share/wasmsand/code, found in the
- * same way; or NULL. */
+/* Finds the root images that have names: those of the text `listed`
+ * (NAME=PATH,...), or of WASMSAND_IMAGES if it is NULL, and then those in
+ * share/wasmsand/images. The result stays until the end of the process. False:
+ * the error was reported. */
+bool beside_find_images(const char *listed, const struct wsand_image **ret,
+                        size_t *ret_n);
+/* Returns the compiled code of the programs of all images, share/wasmsand/code,
+ * found in the same way; or NULL. */
 const char *beside_find_code(void);
+/* Returns the broker of networks, libexec/wasmsand-netd, or NULL. */
+const char *beside_find_broker(void);
 /* Parses a positive number, times `scale`. False: the error was reported. */
 bool request_parse_number(const char *name, const char *s, uint64_t scale,
                           uint64_t *ret);

@@ -16,7 +16,8 @@ static const char help[] =
     "Runs one program in a fresh sandbox, with standard input and output\n"
     "passed through; exits with its status (128+n for signal n). With a "
     "root\n"
-    "image, an absolute path names a program in the image.\n\n";
+    "image (--root or --image), an absolute path names a program in the "
+    "image.\n\n";
 
 /* Puts the program into the sandbox as /bin/NAME, without the ending. Returns
  * false after reporting an error. */
@@ -46,6 +47,7 @@ exec_add_program(struct exec_request *q, const char *host_path)
 int
 cmd_exec(int argc, char **argv)
 {
+    static char root[ROOT_PATH_BYTES];
     CLEANUP(request_fini) struct exec_request q;
     int rest;
 
@@ -57,7 +59,9 @@ cmd_exec(int argc, char **argv)
         complain("exec: no program; see wasm-sandbox exec --help");
         return EXIT_USAGE;
     }
-    if (q.root && argv[rest][0] == '/')
+    if (q.sandbox.image && !q.root && beside_find_root(root, sizeof root))
+        q.root = root;
+    if ((q.root || q.sandbox.image) && argv[rest][0] == '/')
         q.exec.path = argv[rest];
     else if (!exec_add_program(&q, argv[rest]))
         return *argv[rest] ? EXIT_CANNOT_RUN : EXIT_NOT_FOUND;

@@ -18,6 +18,9 @@
 
 static const char options_help[] =
     "  --root IMAGE             root image, a tar file\n"
+    "  --image NAME             an installed root image, or one of --images\n"
+    "  --images LIST            further root images, NAME=PATH,... (also "
+    "WASMSAND_IMAGES)\n"
     "  --tools DIR              make the programs (*.wasm) of a host folder "
     "commands\n"
     "  --mount HOST:GUEST[:rw]  mount a host folder, read-only unless :rw;\n"
@@ -37,6 +40,12 @@ static const char options_help[] =
     "  --processes N            maximum number of processes [64]\n"
     "  --seed N                 repeatable run: fixed random numbers and "
     "clock\n"
+    "  --net RULE               allow connections to a host: NAME[:PORTS], "
+    "ADDRESS[/BITS][:PORTS],\n"
+    "                           public, or off; !RULE denies; see "
+    "docs/network.md [off]\n"
+    "  --resolvers LIST         name servers of --net, with commas between "
+    "them [the host's]\n"
     "  --strace                 print system calls to standard error\n"
     "  --help                   print this text\n";
 
@@ -52,8 +61,12 @@ static const struct option options[] = {
     {"file-count", required_argument, NULL, 'n'},
     {"processes", required_argument, NULL, 'p'},
     {"seed", required_argument, NULL, 'S'},
+    {"net", required_argument, NULL, 'N'},
+    {"resolvers", required_argument, NULL, 'R'},
     {"strace", no_argument, NULL, 's'},
     {"root", required_argument, NULL, 'r'},
+    {"image", required_argument, NULL, 'i'},
+    {"images", required_argument, NULL, 'I'},
     {"tools", required_argument, NULL, 'T'},
     {"help", no_argument, NULL, 'h'},
     {0},
@@ -229,6 +242,26 @@ request_set_user(struct exec_request *q, const char *name)
     return true;
 }
 
+/* `off` removes the rules before it. The library checks them. */
+static bool
+request_add_rule(struct exec_request *q, const char *rule)
+{
+    if (!strcmp(rule, "off")) {
+        q->n_net = 0;
+        q->sandbox.network = NULL;
+        return true;
+    }
+    const char **v = realloc(q->net, (q->n_net + 2) * sizeof *v);
+    if (!v) {
+        complain("out of memory");
+        return false;
+    }
+    v[q->n_net++] = rule;
+    v[q->n_net] = NULL;
+    q->sandbox.network = q->net = v;
+    return true;
+}
+
 /* Returns false after reporting an error. A repeatable run starts at a fixed
  * date. */
 static bool
@@ -269,8 +302,19 @@ request_parse_option(struct exec_request *q, int c, char *arg)
     case 'r':
         q->root = arg;
         return true;
+    case 'i':
+        o->image = arg;
+        return true;
+    case 'I':
+        q->images = arg;
+        return true;
     case 'T':
         return tools_add(q, arg);
+    case 'N':
+        return request_add_rule(q, arg);
+    case 'R':
+        q->resolvers = arg;
+        return true;
     case 's':
         o->strace_fd = 2;
         return true;
@@ -310,7 +354,8 @@ request_home(const struct exec_request *q)
     return strchr(q->user->env[HOME], '=') + 1;
 }
 
-/* Only programs are allocated; everything else points into argv. */
+/* Only programs and the list of rules are allocated; everything else points
+ * into argv. */
 void
 request_fini(struct exec_request *q)
 {
@@ -319,6 +364,7 @@ request_fini(struct exec_request *q)
         free((char *)q->programs[i].guest_path);
     }
     free(q->programs);
+    free(q->net);
 }
 
 /* Returns whether the word is one of our options. The first word that is not

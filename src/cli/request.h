@@ -15,6 +15,8 @@ struct user_env;
 struct exec_request {
     /* Options that are not members of the public structures. */
     const char *root;            /* root image, or NULL */
+    const char *images;          /* of --images, or NULL */
+    const char *resolvers;       /* name servers, or NULL: the host's */
     const struct user_env *user; /* the user of programs */
     struct wsand_options sandbox;
     struct wsand_exec exec;
@@ -24,6 +26,8 @@ struct exec_request {
     struct wsand_program *programs; /* owned, with their paths */
     const char *env[2 * LIST_MAX + 8];
     size_t n_env;
+    const char **net; /* rules of the network, owned, NULL-terminated */
+    size_t n_net;
     bool has_no_pwd; /* PWD is not set */
     bool is_shell;   /* the command is `shell` */
     char term[64];   /* TERM=..., which `env` refers to */

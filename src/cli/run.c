@@ -108,14 +108,18 @@ request_run(struct exec_request *q, const char *name)
                                        .root_image = q->root,
                                        .shipped_dir = beside_find_code(),
                                        .compiler = "/proc/self/exe",
+                                       .broker = beside_find_broker(),
+                                       .resolvers = q->resolvers,
                                        .max_processes =
                                            2 * (uint32_t)q->sandbox.processes};
     struct wsand_runtime *rt = NULL;
     struct wsand_sandbox *sb = NULL;
     struct wsand_result res = {.size = sizeof res};
     struct wsand_error err = {0};
-    char *pwd = run_set_pwd(q);
 
+    if (!beside_find_images(q->images, &ro.images, &ro.n_images))
+        return EXIT_USAGE;
+    char *pwd = run_set_pwd(q);
     int r = wsand_runtime_new(&ro, &rt, &err);
     if (r == 0)
         r = wsand_sandbox_new(rt, &q->sandbox, &sb, &err);

@@ -29,12 +29,25 @@ const char serve_options_help[] =
     "5000]\n"
     "  --fs-limit BYTES         maximum bytes in files [268435456]\n"
     "  --root IMAGE             root image, a tar file\n"
+    "  --image NAME             root image of sandboxes that name none "
+    "[default]\n"
+    "  --images LIST            further root images, NAME=PATH,... (also "
+    "WASMSAND_IMAGES)\n"
     "  --tools DIR              make the programs (*.wasm) of a host folder "
     "commands\n"
     "  --allow-mount DIR        allow mounting host folders under DIR\n"
     "  --config FILE            read the parameters of `create`, as JSON\n"
-    "  --mode simple|v86        [simple]; v86 is not built in yet\n"
-    "  --disk-image PATH        for v86; not built in yet\n"
+    "  --resolvers LIST         name servers of networks, with commas between "
+    "them\n"
+    "                           [the host's]\n"
+    "  --mode simple|v86        v86: an emulated i386 Linux computer "
+    "[simple]\n"
+    "  --disk-image FILE        for v86: its disk, which is never written\n"
+    "  --disk-limit MB          for v86: maximum of changes to the disk "
+    "[256]\n"
+    "  --disk-overlay FILE      for v86: keeps the changes to the disk\n"
+    "  --boot-timeout-ms N      for v86 [60000]\n"
+    "  --jit on|off             for v86: compile hot code [on]\n"
     "  --log-level LEVEL        error, warn, info or debug [warn]\n"
     "  --help                   print this text\n"
     "  --version                print the version\n";
@@ -44,11 +57,18 @@ static const struct option options[] = {
     {"timeout-ms", required_argument, NULL, 't'},
     {"fs-limit", required_argument, NULL, 'f'},
     {"root", required_argument, NULL, 'r'},
+    {"image", required_argument, NULL, 'i'},
+    {"images", required_argument, NULL, 'I'},
     {"tools", required_argument, NULL, 'T'},
     {"allow-mount", required_argument, NULL, 'a'},
     {"config", required_argument, NULL, 'c'},
+    {"resolvers", required_argument, NULL, 'R'},
     {"mode", required_argument, NULL, 'm'},
     {"disk-image", required_argument, NULL, 'd'},
+    {"disk-limit", required_argument, NULL, 'd'},
+    {"disk-overlay", required_argument, NULL, 'd'},
+    {"boot-timeout-ms", required_argument, NULL, 'd'},
+    {"jit", required_argument, NULL, 'd'},
     {"log-level", required_argument, NULL, 'l'},
     {"help", no_argument, NULL, 'h'},
     {"version", no_argument, NULL, 'v'},
@@ -60,6 +80,9 @@ struct serve_command {
     struct server_options o;
     const char *tools[FOLDERS_MAX + 1], *allow_mount[FOLDERS_MAX + 1];
     char root[ROOT_PATH_BYTES];
+    const char *images; /* of --images, or NULL */
+    /* is_v86: the mode; has_v86_option: an option that only this mode has. */
+    bool is_v86, has_v86_option;
 };
 
 /* Adds a folder to a list that ends with NULL. The folder is checked now,
@@ -81,16 +104,13 @@ serve_add_folder(const char *option, const char **list, const char *dir)
     return list[n];
 }
 
-/* The mode v86 is part of the interface, but is not built in yet. */
 static bool
-serve_parse_mode(const char *arg)
+serve_parse_mode(struct serve_command *s, const char *arg)
 {
-    if (!strcmp(arg, "simple"))
+    s->is_v86 = !strcmp(arg, "v86");
+    if (s->is_v86 || !strcmp(arg, "simple"))
         return true;
-    if (!strcmp(arg, "v86"))
-        complain("--mode v86: not built in yet");
-    else
-        complain("--mode: '%s' is neither simple nor v86", arg);
+    complain("--mode: '%s' is neither simple nor v86", arg);
     return false;
 }
 
@@ -127,6 +147,12 @@ serve_parse_option(struct serve_command *s, int c, const char *arg)
     case 'r':
         s->o.root_image = arg;
         return true;
+    case 'i':
+        s->o.image = arg;
+        return true;
+    case 'I':
+        s->images = arg;
+        return true;
     case 'T':
         return serve_add_folder("--tools", s->tools, arg);
     case 'a':
@@ -134,11 +160,14 @@ serve_parse_option(struct serve_command *s, int c, const char *arg)
     case 'c':
         s->o.config = arg;
         return true;
+    case 'R':
+        s->o.resolvers = arg;
+        return true;
     case 'm':
-        return serve_parse_mode(arg);
+        return serve_parse_mode(s, arg);
     case 'd':
-        complain("--disk-image: not built in yet");
-        return false;
+        s->has_v86_option = true;
+        return true;
     default:
         return serve_parse_level(&s->o, arg);
     }
@@ -176,6 +205,24 @@ serve_parse(struct serve_command *s, int argc, char **argv)
     return EXIT_USAGE;
 }
 
+/* The mode v86 is a program of its own, with the same options. It checks their
+ * values. */
+static int
+serve_v86(char **argv)
+{
+    char path[ROOT_PATH_BYTES];
+
+    if (!beside_find("libexec/wasmsand-v86", path, sizeof path)) {
+        complain("--mode v86: libexec/wasmsand-v86 is not installed beside "
+                 "this program; `make v86` builds it");
+        return EXIT_USAGE;
+    }
+    argv[0] = path;
+    (void)execv(path, argv);
+    complain("%s: %s", path, strerror(errno));
+    return EXIT_CANNOT_RUN;
+}
+
 /* A user who starts the server by hand sees no prompt, so one line explains
  * what it expects. */
 int
@@ -184,12 +231,21 @@ cmd_serve(int argc, char **argv)
     static struct serve_command s;
 
     s.o = (struct server_options){.shipped_dir = beside_find_code(),
+                                  .broker = beside_find_broker(),
                                   .tools = s.tools,
                                   .allow_mount = s.allow_mount,
                                   .log_level = LOG_WARN};
     int status = serve_parse(&s, argc, argv);
     if (status >= 0)
         return status;
+    if (s.is_v86)
+        return serve_v86(argv);
+    if (s.has_v86_option) {
+        complain("--disk-image, --disk-limit, --disk-overlay, "
+                 "--boot-timeout-ms and --jit need "
+                 "--mode v86");
+        return EXIT_USAGE;
+    }
     if (!s.o.root_image && beside_find_root(s.root, sizeof s.root))
         s.o.root_image = s.root;
     if (!s.o.root_image) {
@@ -197,6 +253,8 @@ cmd_serve(int argc, char **argv)
                  "one");
         return EXIT_USAGE;
     }
+    if (!beside_find_images(s.images, &s.o.images, &s.o.n_images))
+        return EXIT_USAGE;
     if (isatty(STDIN_FILENO))
         complain("reads requests, a JSON object on each line, until the end of "
                  "input; see wasm-sandbox --help");

@@ -26,7 +26,8 @@ static const char help[] =
     "      --agent A --label L --memory MB --cpu PCT --disk MB --processes N\n"
     "      --durability full|interval --no-auto-resume --env NAME=VALUE "
     "--network\n"
-    "      --user user|root\n"
+    "      --user user|root --image NAME\n"
+    "      --net RULE (any number of times; docs/network.md)\n"
     "  list                          list sessions that have not ended\n"
     "      --agent A --state S --ended\n"
     "  show SESSION                  print all that is known of a session\n"
@@ -42,6 +43,9 @@ static const char help[] =
     "  pause, resume, stop, end SESSION\n"
     "  fork SESSION                  create a session with the same state\n"
     "      --label L\n"
+    "  net SESSION                   print the network policy, or change it\n"
+    "      --net RULE (replaces the policy), --allow RULE, --deny RULE, --net "
+    "off\n"
     "  events [SESSION]              print changes of state\n"
     "      --after N --follow\n"
     "  fsck                          verify the store of a supervisor that "
@@ -289,10 +293,12 @@ cli_do_create(struct cli *c, const char *id)
     cli_put_option(&p, "label", c->label);
     cli_put_option(&p, "durability", c->durability);
     cli_put_option(&p, "user", c->user);
+    cli_put_option(&p, "image", c->image);
     session_put_limits(c, &p);
     cli_put_env(c, &p);
     if (c->network)
         put_bool(&p, "network", true);
+    cli_put_network(c, &p);
     if (c->no_auto_resume)
         put_bool(&p, "autoResume", false);
     if (*c->words) {
@@ -402,7 +408,7 @@ static const struct {
     {"pause", cli_do_change, true, 0},    {"resume", cli_do_change, true, 0},
     {"stop", cli_do_change, true, 0},     {"end", cli_do_change, true, 0},
     {"fork", cli_do_change, true, 0},     {"events", cli_do_events, false, 1},
-    {"output", cli_show_output, true, 0},
+    {"output", cli_show_output, true, 0}, {"net", cli_net, true, 0},
 };
 
 /* --- from the words to a command */

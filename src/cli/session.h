@@ -11,19 +11,27 @@
 enum { CLI_FAILED = 125, CLI_USAGE = 2 };
 enum { SESSION_ID_BYTES = 33 }; /* 32 hexadecimal digits and NUL */
 
+/* The values of an option that may be repeated; they point into argv. */
+struct cli_rules {
+    const char *v[64];
+    size_t n;
+};
+
 /* One call of the command: its options and its connection. */
 struct cli {
     struct link link;
     const char *command; /* the argument after `session` */
     bool is_json;
     /* Options of all commands; each command uses some of them. */
-    const char *agent, *label, *state, *durability, *cwd, *socket, *user;
+    const char *agent, *label, *state, *durability, *cwd, *socket, *user,
+        *image;
     int64_t timeout_ms, after;
     int64_t limit[N_LIMITS]; /* -1: not given */
     char **env;              /* NAME=VALUE */
     size_t n_env;
     bool ended, follow, no_auto_resume, network, no_wait, reads_stdin,
         wants_help;
+    struct cli_rules net, allow, deny; /* of the network policy */
     /* The arguments that are not options; they point into argv. */
     char **words; /* other arguments; NULL-terminated */
 };
@@ -75,7 +83,12 @@ void cli_print_row(void *arg, const struct json *s);
  * error was reported. */
 int cli_print_session(const struct cli *c, const struct json *session);
 
-/* --- session_run.c, session_shell.c */
+/* --- session_net.c */
+
+/* Appends the policy of --net as the member `network`, if there is one. */
+void cli_put_network(const struct cli *c, struct buf *params);
+
+/* --- session_run.c, session_shell.c, session_net.c */
 
 /* Commands. Each returns the exit status, after an error was reported. */
 int cli_run(struct cli *c, const char *id);
@@ -83,5 +96,6 @@ int cli_shell(struct cli *c, const char *id);
 int cli_files(struct cli *c);
 int cli_events(struct cli *c);
 int cli_show_output(struct cli *c, const char *id);
+int cli_net(struct cli *c, const char *id);
 
 #endif

@@ -23,6 +23,7 @@ enum {
     OPT_DURABILITY,
     OPT_CWD,
     OPT_USER,
+    OPT_IMAGE,
     OPT_TIMEOUT,
     OPT_AFTER,
     OPT_ENV,
@@ -30,6 +31,9 @@ enum {
     OPT_FOLLOW,
     OPT_NO_AUTO_RESUME,
     OPT_NETWORK,
+    OPT_NET,
+    OPT_ALLOW,
+    OPT_DENY,
     OPT_NO_WAIT,
     OPT_STDIN,
     OPT_JSON,
@@ -48,6 +52,7 @@ static const struct option options[] = {
     {"durability", required_argument, NULL, OPT_DURABILITY},
     {"cwd", required_argument, NULL, OPT_CWD},
     {"user", required_argument, NULL, OPT_USER},
+    {"image", required_argument, NULL, OPT_IMAGE},
     {"timeout-ms", required_argument, NULL, OPT_TIMEOUT},
     {"after", required_argument, NULL, OPT_AFTER},
     {"env", required_argument, NULL, OPT_ENV},
@@ -55,6 +60,9 @@ static const struct option options[] = {
     {"follow", no_argument, NULL, OPT_FOLLOW},
     {"no-auto-resume", no_argument, NULL, OPT_NO_AUTO_RESUME},
     {"network", no_argument, NULL, OPT_NETWORK},
+    {"net", required_argument, NULL, OPT_NET},
+    {"allow", required_argument, NULL, OPT_ALLOW},
+    {"deny", required_argument, NULL, OPT_DENY},
     {"no-wait", no_argument, NULL, OPT_NO_WAIT},
     {"stdin", no_argument, NULL, OPT_STDIN},
     {"json", no_argument, NULL, OPT_JSON},
@@ -114,6 +122,18 @@ cli_take_env(struct cli *c)
     return cli_set_env(c, optarg, equals + 1);
 }
 
+static bool
+cli_take_rule(const struct cli *c, struct cli_rules *rules)
+{
+    if (rules->n == sizeof rules->v / sizeof *rules->v) {
+        cli_complain(c, "at most 64 rules can be given; further ones "
+                        "can be added with session net");
+        return false;
+    }
+    rules->v[rules->n++] = optarg;
+    return true;
+}
+
 /* Sets the member that belongs to the option. Texts and flags are found in two
  * tables; only options with a syntax of their own need code. Returns false
  * after reporting an error. */
@@ -126,7 +146,7 @@ cli_take_option(struct cli *c, int o, const char *name)
     } texts[] = {{OPT_AGENT, &c->agent}, {OPT_LABEL, &c->label},
                  {OPT_STATE, &c->state}, {OPT_DURABILITY, &c->durability},
                  {OPT_CWD, &c->cwd},     {OPT_SOCKET, &c->socket},
-                 {OPT_USER, &c->user}};
+                 {OPT_USER, &c->user},   {OPT_IMAGE, &c->image}};
     const struct {
         int option;
         bool *flag;
@@ -149,6 +169,10 @@ cli_take_option(struct cli *c, int o, const char *name)
         return cli_take_number(c, name, &c->limit[o]);
     if (o == OPT_ENV)
         return cli_take_env(c);
+    if (o == OPT_NET || o == OPT_ALLOW || o == OPT_DENY)
+        return cli_take_rule(c, o == OPT_NET     ? &c->net
+                                : o == OPT_ALLOW ? &c->allow
+                                                 : &c->deny);
     if (o == OPT_TIMEOUT)
         return cli_take_number(c, name, &c->timeout_ms);
     return o != OPT_AFTER || cli_take_number(c, name, &c->after);

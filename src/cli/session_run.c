@@ -495,6 +495,19 @@ session_run_print_event_json(const struct json *e)
     (void)fwrite(b.p, 1, b.len, stdout);
 }
 
+/* Prints an event of the network: its host, and why. */
+static void
+cli_print_net_event(const struct json *e)
+{
+    const char *host = cli_member(e, "host");
+
+    printf("%-10s ", cli_member(e, "kind"));
+    cli_print(host, 0);
+    if (*host)
+        printf(":%" PRId64 " ", json_integer(json_get(e, "port")));
+    printf("%s%s\n", cli_member(e, "reason"), cli_member(e, "cause"));
+}
+
 /* The reason may contain text of a guest, so it is printed last and
  * filtered. */
 static void
@@ -506,10 +519,14 @@ cli_print_event(const struct json *e)
 
     (void)localtime_r(&t, &tm);
     (void)strftime(when, sizeof when, "%Y-%m-%d %H:%M:%S", &tm);
-    printf("%6" PRId64 "  %s  %.12s  %-8s %-8s %s%s",
-           json_integer(json_get(e, "seq")), when, cli_member(e, "sessionId"),
-           cli_member(e, "from"), cli_member(e, "to"), cli_member(e, "cause"),
-           *cli_member(e, "reason") ? ": " : "");
+    printf("%6" PRId64 "  %s  %.12s  ", json_integer(json_get(e, "seq")), when,
+           cli_member(e, "sessionId"));
+    if (*cli_member(e, "kind")) {
+        cli_print_net_event(e);
+        return;
+    }
+    printf("%-8s %-8s %s%s", cli_member(e, "from"), cli_member(e, "to"),
+           cli_member(e, "cause"), *cli_member(e, "reason") ? ": " : "");
     cli_print(cli_member(e, "reason"), 0);
     (void)putchar('\n');
 }

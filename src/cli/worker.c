@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { STATE_HFD = 3, HASH_BYTES = 32 };
+enum { STATE_HFD = 3, NETWORK_HFD = 4, HASH_BYTES = 32 };
 
 static const struct option options[] = {
     {"root", required_argument, NULL, 'r'},
@@ -82,7 +82,8 @@ worker_parse(struct working *w, int argc, char **argv)
 }
 
 /* Descriptor 3 is the socket for records; it must exist, and must not be
- * inherited by the compiler. */
+ * inherited by the compiler. Descriptor 4 is the socket of the broker; without
+ * it, the session has no network. */
 int
 cmd_worker(int argc, char **argv)
 {
@@ -102,6 +103,8 @@ cmd_worker(int argc, char **argv)
                  STATE_HFD);
         return EXIT_USAGE;
     }
+    if (fcntl(NETWORK_HFD, F_SETFD, FD_CLOEXEC) == 0)
+        w.w.network_hfd = NETWORK_HFD;
     if (!w.o.root_image && beside_find_root(w.root, sizeof w.root))
         w.o.root_image = w.root;
     if (!w.o.root_image) {

@@ -97,7 +97,8 @@ config_pool_slots(uint32_t wanted, uint64_t stack_bytes)
 }
 
 /* Features that programs do not need are off: each is code of the compiler that
- * a hostile module could reach. */
+ * a hostile module could reach. Atomic instructions are on, because files with
+ * thread-local variables have them; memory that OS threads share is not. */
 static void
 config_set_features(wasm_config_t *c)
 {
@@ -241,9 +242,7 @@ config_apply(struct engine *e, const struct engine_options *o, char *why,
     if (e->keeps_compiler)
         code_publisher_init(&e->publisher, c);
     e->wasm = wasm_engine_new_with_config(c);
-    if (can_tell)
-        stacks_init(&e->stacks, e->wasm, e->max_machines,
-                    stack_bytes + HOST_STACK);
+    e->stack_page = can_tell ? (size_t)sysconf(_SC_PAGESIZE) : 0;
     config_describe_settings(e, o);
     return 0;
 }

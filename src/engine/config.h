@@ -13,7 +13,7 @@
  */
 #define TABLE_ELEMENTS 100000
 
-/* Sets e->wasm, e->settings, e->stacks and e->max_machines. */
+/* Sets e->wasm, e->settings, e->stack_page and e->max_machines. */
 int config_apply(struct engine *e, const struct engine_options *o, char *why,
                  size_t why_size);
 /* Returns an engine that only compiles, without a pool. Engines with the

@@ -32,13 +32,27 @@
 static void
 engine_interrupt(struct engine *e)
 {
-    wasmtime_engine_increment_epoch(e->wasm);
+    ticker_tick(&e->ticker);
+}
+
+static int
+engine_share_new(struct engine *e, uint64_t len, uint8_t **ret)
+{
+    return shares_alloc(&e->shares, len, ret);
+}
+
+static void
+engine_share_free(struct engine *e, uint8_t *bytes, uint64_t len)
+{
+    shares_free(&e->shares, bytes, len);
 }
 
 static const struct machine_ops ops = {
     .load = program_load,
     .cost_ns = compilation_cost_ns,
     .create = machine_create,
+    .spawn = machine_spawn,
+    .fault = machine_fault,
     .resume = machine_resume,
     .fork = machine_fork,
     .fork_return = machine_fork_return,
@@ -47,6 +61,9 @@ static const struct machine_ops ops = {
     .prepare = machine_prepare,
     .grow = machine_grow,
     .map = machine_map,
+    .share_new = engine_share_new,
+    .share_free = engine_share_free,
+    .share = machine_share,
     .freeze = machine_freeze,
     .section = program_section,
     .stack_bytes = machine_stack_bytes,
@@ -81,6 +98,7 @@ engine_alloc(void)
     e->cache_hfd = e->shipped_hfd = -1;
     e->compiler.hfd = -1;
     pagemap_init(&e->pagemap);
+    shares_init(&e->shares);
     pthread_mutex_init(&e->programs_lock, NULL);
     list_init(&e->kept);
     list_init(&e->compilations);
@@ -102,6 +120,7 @@ engine_release(OWN struct engine *e)
     compiler_fini(&e->compiler);
     compiler_remote_fini(&e->remote);
     pagemap_fini(&e->pagemap);
+    shares_fini(&e->shares);
     free(e);
 }
 
@@ -156,14 +175,16 @@ engine_new(const struct engine_options *o, OWN struct engine **ret, char *why,
     return 0;
 }
 
-/* The compiler process is started while that is still possible; after this, the
- * process can give up its rights. */
+/* The compiler process is started, and the arena reserved, while that is still
+ * possible; after this, the process can give up its rights. Without the arena,
+ * guests cannot share memory. */
 int
 engine_close(struct engine *e)
 {
     int r =
         e->keeps_compiler ? compiler_remote_start(&e->remote, &e->compiler) : 0;
 
+    (void)shares_reserve(&e->shares);
     e->is_closed = true;
     hfd_closep(&e->cache_hfd);
     hfd_closep(&e->shipped_hfd);

@@ -1,9 +1,9 @@
 /* The engine and its members.
  *
- * Locks: engine.programs_lock, ticker.lock, reaper.lock, remote.lock and
- * publisher.lock. A thread holds at most one of them. compilation.lock comes
- * before them: its holder may take programs_lock, remote.lock or
- * publisher.lock. */
+ * Locks: engine.programs_lock, ticker.lock, reaper.lock, shares.lock,
+ * remote.lock and publisher.lock. A thread holds at most one of them.
+ * compilation.lock comes before them: its holder may take programs_lock,
+ * remote.lock or publisher.lock. */
 #ifndef ENGINE_ENGINE_IMPL_H
 #define ENGINE_ENGINE_IMPL_H
 
@@ -13,6 +13,7 @@
 #include "engine/engine.h"
 #include "engine/pagemap.h"
 #include "engine/reaper.h"
+#include "engine/shares.h"
 #include "engine/stack.h"
 #include "engine/ticker.h"
 
@@ -40,9 +41,10 @@ struct engine {
     struct publisher publisher;
     _Atomic size_t code_bytes; /* of guests' programs, mapped from files */
     struct pagemap pagemap;
-    struct stacks stacks;
+    size_t stack_page; /* of the host; 0: the use of stacks is unknown */
     struct ticker ticker;
     struct reaper reaper;
+    struct shares shares;
 
     pthread_mutex_t programs_lock;
     struct list programs[PROGRAM_BUCKETS]; /* by hash; without references */

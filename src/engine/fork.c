@@ -13,8 +13,9 @@
  *
  * Asyncify's variables are exported globals, which are set here, because a
  * store with a suspending import refuses plain calls of functions. Of the other
- * globals only the stack pointer is copied: C compilers create no others that
- * change, nor do they change function tables.
+ * globals only the stack pointer and the address of the thread-local variables
+ * are copied: C compilers create no others that change, nor do they change
+ * function tables.
  *
  * The globals __asyncify_buffer and __asyncify_buffer_end name the buffer. A
  * program without them has its stack at the beginning of memory, and the free
@@ -43,10 +44,10 @@ struct fork_buffer {
 static struct fork_buffer
 buffer_of(struct engine_machine *m)
 {
-    uint32_t sp = machine_get_u32(m, "__stack_pointer", 0);
+    uint32_t sp = instance_get_u32(m->in, "__stack_pointer", 0);
     struct fork_buffer b = {
-        .at = machine_get_u32(m, "__asyncify_buffer", 0),
-        .end = machine_get_u32(m, "__asyncify_buffer_end", 0),
+        .at = instance_get_u32(m->in, "__asyncify_buffer", 0),
+        .end = instance_get_u32(m->in, "__asyncify_buffer_end", 0),
     };
 
     if (!b.at || b.end < b.at) {
@@ -78,7 +79,7 @@ int
 fork_unwind(struct engine_machine *m)
 {
     /* Not while the module starts: there is no entry to come back through. */
-    if (!m->is_instantiated)
+    if (!m->in->is_ready)
         return -ENOSYS;
     int r = thread_may_fork(m->base.thread);
     if (r < 0)
@@ -87,32 +88,34 @@ fork_unwind(struct engine_machine *m)
     struct fork_buffer b = buffer_of(m);
     if (!buffer_reset(m, &b))
         return -ENOMEM;
-    machine_set_u32(m, "__asyncify_data", b.at);
-    machine_set_u32(m, "__asyncify_state", ASYNCIFY_UNWIND);
+    instance_set_u32(m->in, "__asyncify_data", b.at);
+    instance_set_u32(m->in, "__asyncify_state", ASYNCIFY_UNWIND);
     m->fork = FORK_UNWINDS;
+    m->in->forks = m;
     return 0;
 }
 
 void
 fork_unwound(struct engine_machine *m)
 {
-    machine_set_u32(m, "__asyncify_state", ASYNCIFY_NORMAL);
+    instance_set_u32(m->in, "__asyncify_state", ASYNCIFY_NORMAL);
     m->fork = FORK_DONE;
 }
 
 void
 fork_rewind(struct engine_machine *m)
 {
-    machine_set_u32(m, "__asyncify_data", buffer_of(m).at);
-    machine_set_u32(m, "__asyncify_state", ASYNCIFY_REWIND);
+    instance_set_u32(m->in, "__asyncify_data", buffer_of(m).at);
+    instance_set_u32(m->in, "__asyncify_state", ASYNCIFY_REWIND);
     m->fork = FORK_REWINDS;
 }
 
 int32_t
 fork_rewound(struct engine_machine *m)
 {
-    machine_set_u32(m, "__asyncify_state", ASYNCIFY_NORMAL);
+    instance_set_u32(m->in, "__asyncify_state", ASYNCIFY_NORMAL);
     m->fork = FORK_NO;
+    m->in->forks = NULL;
     return m->fork_result;
 }
 
@@ -143,7 +146,7 @@ fork_copy_written(struct engine_machine *c, const struct engine_machine *p,
                   uint64_t from, uint64_t to)
 {
     const uint8_t *base = p->base.base, *at = base + from;
-    uint64_t fresh = c->first_bytes;
+    uint64_t fresh = c->in->first_bytes;
     struct page_range v[PAGE_RANGES];
 
     while (at < base + to) {
@@ -159,10 +162,45 @@ fork_copy_written(struct engine_machine *c, const struct engine_machine *p,
     }
 }
 
+static uint64_t
+fork_clamp(uint64_t x, uint64_t from, uint64_t to)
+{
+    return x < from ? from : x > to ? to : x;
+}
+
+/* Copies private memory: only written pages, except where a file is mapped. Its
+ * pages do not count as written, but the child does not have the file. */
+static void
+fork_copy_private(struct engine_machine *c, const struct engine_machine *p,
+                  uint64_t from, uint64_t to)
+{
+    uint64_t file = fork_clamp(p->in->mapped_from, from, to);
+    uint64_t end = fork_clamp(p->in->mapped_to, from, to);
+
+    fork_copy_written(c, p, from, file);
+    fork_copy_pages(c->base.base, p->base.base, file, end, c->in->first_bytes);
+    fork_copy_written(c, p, end, to);
+}
+
+/* Shared memory is mapped in the child too, the rest is copied. */
+static int
+fork_copy_memory(struct engine_machine *c, const struct engine_machine *p,
+                 uint64_t at)
+{
+    struct machine_share s;
+
+    for (; thread_next_share(p->base.thread, at, &s); at = s.at + s.len) {
+        fork_copy_private(c, p, at, s.at);
+        int r = instance_share(c->in, &s, 1);
+        if (r < 0)
+            return r;
+    }
+    fork_copy_private(c, p, at, p->base.size);
+    return 0;
+}
+
 /* If the stack is first in memory, nothing below its pointer is live but the
- * frames in the buffer. Of the rest, only written pages are copied, except
- * where a file is mapped: its pages do not count as written, but the child does
- * not have the file. */
+ * frames in the buffer. */
 int
 machine_fork(struct machine *parent, struct machine *child)
 {
@@ -170,19 +208,19 @@ machine_fork(struct machine *parent, struct machine *child)
     struct engine_machine *c = (struct engine_machine *)child;
     int r;
 
-    if (p->fork != FORK_DONE || c->store)
+    if (p->fork != FORK_DONE || c->in->store)
         return -EINVAL;
     r = machine_instantiate(c);
     if (r < 0)
         return r;
-    uint64_t fresh = c->first_bytes;
+    uint64_t fresh = c->in->first_bytes;
     machine_refresh(parent);
     r = machine_grow(child, p->base.size);
     if (r < 0)
         return r;
 
     struct fork_buffer b = buffer_of(p);
-    uint32_t sp = machine_get_u32(p, "__stack_pointer", 0);
+    uint32_t sp = instance_get_u32(p->in, "__stack_pointer", 0);
     if (sp > p->base.size) /* set to anything, after it began to unwind */
         return -EFAULT;
     uint64_t from = b.stack_is_first ? sp & ~(PAGE_BYTES - 1) : 0;
@@ -192,14 +230,17 @@ machine_fork(struct machine *parent, struct machine *child)
         fork_copy_pages(c->base.base, p->base.base, 0,
                         used < from ? used : from, fresh);
     }
-    fork_copy_written(c, p, from, p->mapped_from);
-    fork_copy_pages(c->base.base, p->base.base, p->mapped_from, p->mapped_to,
-                    fresh);
-    fork_copy_written(c, p, p->mapped_to > from ? p->mapped_to : from,
-                      p->base.size);
-    machine_set_u32(c, "__stack_pointer", sp);
+    r = fork_copy_memory(c, p, from);
+    if (r < 0)
+        return r;
+    instance_set_u32(c->in, "__stack_pointer", sp);
+    if (p->program->has_tls)
+        instance_set_u32(c->in, "__tls_base",
+                         instance_get_u32(p->in, "__tls_base", 0));
     if (p->is_resumed)
         machine_enter_resume(c);
+    else if (p->is_thread)
+        (void)machine_enter_thread(c, p->args[0], p->args[1]);
     c->is_next = false;
     c->next_sp = p->next_sp;
     c->fork = FORK_DONE;

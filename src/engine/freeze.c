@@ -145,18 +145,17 @@ freeze_put_segments(struct buf *out, const struct engine_machine *m,
 
 /* --- the other sections */
 
-/* The index of the exported global __stack_pointer. */
+/* The index of an exported global. */
 static uint64_t
-freeze_find_stack_pointer(struct module_reader r)
+freeze_find_global(struct module_reader r, const char *name)
 {
-    static const char name[] = "__stack_pointer";
+    size_t name_len = strlen(name);
 
     for (uint64_t n = freeze_take_leb(&r); n && !r.is_bad; n--) {
         uint64_t len = freeze_take_leb(&r);
         if (len > (uint64_t)(r.end - r.at))
             break;
-        bool found =
-            len == sizeof name - 1 && memcmp(r.at, name, sizeof name - 1) == 0;
+        bool found = len == name_len && memcmp(r.at, name, name_len) == 0;
         r.at += len;
         uint8_t kind = freeze_take_byte(&r);
         uint64_t index = freeze_take_leb(&r);
@@ -185,12 +184,28 @@ freeze_put_memory(struct buf *out, struct module_reader r, uint64_t bytes)
     return body.error;
 }
 
-/* Copies the globals and replaces the initial value of the stack pointer. All
- * globals of C programs begin with a constant i32; other programs are
- * refused. */
+/* A module that is being written. Two passes are made over the source: the
+ * exports, which name the globals, come after the globals. */
+struct freezing {
+    struct engine_machine *m;
+    struct buf *out;
+    struct buf segments;
+    uint32_t n_segments;
+    uint64_t sp_index, tls_index; /* UINT64_MAX: none */
+};
+
+static uint32_t
+freeze_value(const struct freezing *f, uint64_t index)
+{
+    return index == f->sp_index ? f->m->next_sp
+                                : instance_get_u32(f->m->in, "__tls_base", 0);
+}
+
+/* Copies the globals and replaces the initial values of the stack pointer and
+ * of the address of thread-local variables. All globals of C programs begin
+ * with a constant i32; other programs are refused. */
 static int
-freeze_put_globals(struct buf *out, struct module_reader r, uint64_t sp_index,
-                   uint32_t sp)
+freeze_put_globals(const struct freezing *f, struct module_reader r)
 {
     CLEANUP(buf_fini) struct buf body = {.max = MODULE_BYTES_MAX};
     uint64_t n = freeze_take_leb(&r);
@@ -205,29 +220,19 @@ freeze_put_globals(struct buf *out, struct module_reader r, uint64_t sp_index,
         (void)freeze_take_leb(&r);
         if (freeze_take_byte(&r) != END)
             return -EINVAL;
-        if (i != sp_index) {
+        if (i != f->sp_index && i != f->tls_index) {
             buf_add(&body, start, (size_t)(r.at - start));
             continue;
         }
         buf_add(&body, start, 3);
-        freeze_put_sleb(&body, (int32_t)sp);
+        freeze_put_sleb(&body, (int32_t)freeze_value(f, i));
         freeze_put_byte(&body, END);
     }
-    if (r.is_bad || sp_index >= n)
+    if (r.is_bad || f->sp_index >= n)
         return -EINVAL;
-    freeze_put_section(out, SECTION_GLOBAL, &body);
+    freeze_put_section(f->out, SECTION_GLOBAL, &body);
     return body.error;
 }
-
-/* A module that is being written. Two passes are made over the source: the
- * exports, which name the stack pointer's global, come after the globals. */
-struct freezing {
-    struct engine_machine *m;
-    struct buf *out;
-    struct buf segments;
-    uint32_t n_segments;
-    uint64_t sp_index;
-};
 
 static int
 freeze_put_data(struct freezing *f)
@@ -262,7 +267,7 @@ freeze_rewrite(struct freezing *f, uint8_t id, const uint8_t *start,
     case SECTION_MEMORY:
         return freeze_put_memory(f->out, r, f->m->base.size);
     case SECTION_GLOBAL:
-        return freeze_put_globals(f->out, r, f->sp_index, f->m->next_sp);
+        return freeze_put_globals(f, r);
     case SECTION_DATA_COUNT:
         return freeze_put_data_count(f);
     case SECTION_DATA:
@@ -302,8 +307,12 @@ freeze_look_at_exports(struct freezing *f, uint8_t id, const uint8_t *start,
                        struct module_reader r)
 {
     (void)start;
-    if (id == SECTION_EXPORT)
-        f->sp_index = freeze_find_stack_pointer(r);
+    if (id == SECTION_EXPORT) {
+        f->sp_index = freeze_find_global(r, "__stack_pointer");
+        f->tls_index = f->m->program->has_tls
+                           ? freeze_find_global(r, "__tls_base")
+                           : UINT64_MAX;
+    }
     return 0;
 }
 
@@ -326,7 +335,8 @@ machine_freeze(struct machine *base, const struct program_source *src,
 {
     struct engine_machine *m = (struct engine_machine *)base;
     CLEANUP(buf_fini) struct buf out = {.max = MODULE_BYTES_MAX};
-    struct freezing f = {.m = m, .out = &out, .sp_index = UINT64_MAX};
+    struct freezing f = {
+        .m = m, .out = &out, .sp_index = UINT64_MAX, .tls_index = UINT64_MAX};
 
     if (!m->is_next || src->len < 8)
         return -EINVAL;

@@ -36,7 +36,7 @@ import_find(const char *module, size_t module_len, const char *name,
 static wasm_valkind_t
 imports_kind_of(char letter)
 {
-    return letter == 'I' ? WASM_I64 : WASM_I32;
+    return letter == 'I' ? WASM_I64 : letter == 'f' ? WASM_FUNCREF : WASM_I32;
 }
 
 /* Compares types instead of asking for the kind: wasm_valtype_kind ends the

@@ -24,7 +24,7 @@ const struct import *imports_add_wasi(size_t *ret_count);
 /* Returns the row of a function, or NULL. The names are not terminated. */
 const struct import *import_find(const char *module, size_t module_len,
                                  const char *name, size_t name_len);
-/* `letter` as in params. */
+/* `letter` as in params, or f: a reference to a function. */
 bool imports_valtype_is(const wasm_valtype_t *type, char letter);
 /* Returns true if a module imports the function with its right type. */
 bool import_has_type(const struct import *i, const wasm_functype_t *type);

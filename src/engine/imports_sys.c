@@ -4,6 +4,7 @@
 #include "engine/imports.h"
 
 #include "engine/fork.h"
+#include "engine/functype.h"
 #include "engine/machine_impl.h"
 
 #include <errno.h>
@@ -62,6 +63,17 @@ sys_signext(void *env, wasmtime_caller_t *caller, wasmtime_val_raw_t *v,
     return thread_is_leaving(th) ? machine_leave() : NULL;
 }
 
+static wasm_trap_t *
+sys_functype(void *env, wasmtime_caller_t *caller, wasmtime_val_raw_t *v,
+             size_t n)
+{
+    (void)env, (void)n;
+    v[0].i32 = machine_of(caller)->program->has_table
+                   ? functype_of(caller, (uint32_t)v[0].i32)
+                   : -1;
+    return NULL;
+}
+
 /* Called twice: first it starts to unwind and returns, with the frames still
  * there; then the rewound program reaches it again, for the result. See
  * fork.c. */
@@ -90,13 +102,13 @@ sys_next(void *env, wasmtime_caller_t *caller, wasmtime_val_raw_t *v, size_t n)
     struct engine_machine *m = machine_of(caller);
 
     (void)env, (void)n;
-    if (!m->program->has_resume || !m->is_instantiated) {
+    if (!m->program->has_resume || !m->in->is_ready || m->is_thread) {
         v[0].i32 = -ENOSYS;
         return NULL;
     }
     m->base.status = v[0].i32;
     if (!m->next_sp)
-        m->next_sp = machine_get_u32(m, "__stack_pointer", 0);
+        m->next_sp = instance_get_u32(m->in, "__stack_pointer", 0);
     machine_note_unused(m);
     m->is_next = true;
     return machine_leave();
@@ -132,6 +144,7 @@ static const struct import imports[] = {
     {"sys", "args_get", "ii", 0, .call = sys_args_get},
     {"sys", "sigword", "i", 0, .call = sys_sigword},
     {"sys", "signext", "i", 'i', .call = sys_signext},
+    {"sys", "functype", "i", 'i', .call = sys_functype},
     {"sys", "next", "i", 'i', .call = sys_next},
 };
 

@@ -8,13 +8,9 @@
  * cooperation. */
 #include "engine/machine_impl.h"
 
-#include "engine/config.h"
 #include "engine/engine_impl.h"
 #include "engine/fork.h"
-#include "engine/pagemap.h"
 #include "engine/program.h"
-#include "engine/reaper.h"
-#include "engine/shim.h"
 #include "engine/ticker.h"
 #include "engine/traps.h"
 
@@ -23,13 +19,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
-#define LARGE_BYTES (64u << 20)  /* freed by the reaper */
-#define KEPT_BYTES  (256u << 10) /* cleared rather than given back */
-
-static OWN struct machine *
-machine_new(struct engine *e, struct program *p, struct thread *th)
+static OWN struct engine_machine *
+machine_new(struct engine *e, struct thread *th)
 {
     struct engine_machine *m = calloc(1, sizeof *m);
 
@@ -38,87 +30,79 @@ machine_new(struct engine *e, struct program *p, struct thread *th)
     m->base.ops = engine_ops();
     m->base.thread = th;
     m->engine = e;
-    m->program = (struct engine_program *)program_get(p);
-    return (struct machine *)m;
+    return m;
 }
 
-/* The count is increased before it is checked, so that two threads cannot both
- * get the last slot. */
+/* Charges a machine, of which an engine has a limited number. */
+static int
+machine_charge(struct engine *e)
+{
+    if (e->machines++ < e->max_machines)
+        return 0;
+    e->machines--;
+    return -EAGAIN;
+}
+
 int
 machine_create(struct engine *e, struct program *p, struct thread *th,
                OWN struct machine **ret)
 {
-    struct machine *m = NULL;
-    int r = -EAGAIN;
-
-    if (e->machines++ < e->max_machines) {
-        m = machine_new(e, p, th);
-        r = m ? 0 : -ENOMEM;
-    }
-    if (r < 0) {
-        e->machines--;
+    int r = machine_charge(e);
+    if (r < 0)
         return r;
+    struct engine_machine *m = machine_new(e, th);
+    if (m)
+        m->in = instance_new(e, p);
+    if (!m || !m->in) {
+        free(m);
+        e->machines--;
+        return -ENOMEM;
     }
-    *ret = m;
+    m->program = m->in->program;
+    m->in->current = m;
+    *ret = &m->base;
     return 0;
-}
-
-/* MAP_NORESERVE: as the engine's own, so that the mappings become one again. */
-static int
-machine_map_over(struct engine_machine *m, uint64_t from, uint64_t to, int hfd)
-{
-    int flags = MAP_PRIVATE | MAP_FIXED | MAP_NORESERVE;
-    void *p = mmap(m->base.base + from, to - from, PROT_READ | PROT_WRITE,
-                   flags | (hfd < 0 ? MAP_ANONYMOUS : 0), hfd, 0);
-
-    return p == MAP_FAILED ? -errno : 0;
 }
 
 int
-machine_map(struct machine *base, int hfd, uint64_t at, uint64_t len)
+machine_enter_thread(struct engine_machine *m, uint32_t func, uint32_t arg)
 {
-    struct engine_machine *m = (struct engine_machine *)base;
-
-    if (m->mapped_to || at < m->first_bytes || at > m->base.size ||
-        len > m->base.size - at)
-        return -EINVAL;
-    int r = machine_map_over(m, at, at + len, hfd);
-    if (r < 0)
-        return r;
-    m->mapped_from = at;
-    m->mapped_to = at + len;
+    if (!m->program->has_threads)
+        return -ENOSYS;
+    m->entry = instance_export(m->in, "wasmsand_thread").of.func;
+    m->is_thread = true;
+    m->args[0] = func;
+    m->args[1] = arg;
     return 0;
 }
 
-/* Returns true if at least KEPT_BYTES of its memory, from `from` to `to`, were
- * written to, by it or by machines that had this memory before. */
-static bool
-machine_is_dense(const struct engine_machine *m, uint64_t from, uint64_t to)
+int
+machine_spawn(struct machine *base, struct thread *th,
+              const struct machine_entry *entry, OWN struct machine **ret)
 {
-    const uint8_t *at = m->base.base + from, *end = m->base.base + to;
-    struct page_range v[PAGE_RANGES];
-    uint64_t bytes = 0;
+    struct engine_machine *by = (struct engine_machine *)base, *m;
+    struct instance *in = by->in;
 
-    while (at < end && bytes < KEPT_BYTES) {
-        int n = pagemap_written(&m->engine->pagemap, &at, end, v);
-        if (n < 0)
-            return true;
-        for (int i = 0; i < n; i++)
-            bytes += v[i].end - v[i].start;
+    if (!in->program->has_threads)
+        return -ENOSYS;
+    int r = machine_charge(in->engine);
+    if (r < 0)
+        return r;
+    m = machine_new(in->engine, th);
+    if (!m) {
+        in->engine->machines--;
+        return -ENOMEM;
     }
-    return bytes >= KEPT_BYTES;
-}
-
-/* Replaces the mapped file by zero pages, because the next machine in this
- * memory expects zeros. The engine itself clears all pages beside those of the
- * file; if many were written to, replacing them here is cheaper. */
-static int
-machine_unmap(struct engine_machine *m)
-{
-    bool all = machine_is_dense(m, m->first_bytes, m->mapped_from);
-
-    return machine_map_over(m, all ? m->first_bytes : m->mapped_from,
-                            m->base.size, -1);
+    in->machines++;
+    m->in = in;
+    m->program = in->program;
+    m->base.base = by->base.base;
+    m->base.size = by->base.size;
+    m->base.share_from = by->base.share_from;
+    m->own[INSTANCE_SP] = entry->stack & ~UINT32_C(15);
+    (void)machine_enter_thread(m, entry->func, entry->arg);
+    *ret = &m->base;
+    return 0;
 }
 
 /* The future ends first: it uses the trap and the error as the places of its
@@ -137,20 +121,20 @@ machine_future_drop(struct engine_machine *m)
     m->error = NULL;
 }
 
-/* If the file cannot be unmapped, the slot is given up for ever: another guest
- * must never see what is in it. */
-void
-machine_dispose(OWN struct engine_machine *m)
+/* The machine ran last, so the stack pointer in the global is its own. */
+int
+machine_fault(struct machine *base, uint32_t stack)
 {
-    struct engine *e = m->engine;
+    struct engine_machine *m = (struct engine_machine *)base;
 
-    if (m->mapped_to && machine_unmap(m) < 0)
-        return;
-    if (m->store)
-        wasmtime_store_delete(m->store);
-    program_put(&m->program->base);
-    free(m);
-    e->machines--;
+    if (!m->program->has_fault || !m->in->is_ready || m->fork != FORK_NO)
+        return -ENOSYS;
+    machine_future_drop(m);
+    m->entry = instance_export(m->in, "wasmsand_fault").of.func;
+    m->is_fault = true;
+    if (stack)
+        instance_set_u32(m->in, "__stack_pointer", stack & ~UINT32_C(15));
+    return 0;
 }
 
 void
@@ -160,142 +144,35 @@ machine_free(OWN struct machine *base)
 
     if (!m)
         return;
+    struct instance *in = m->in;
     machine_future_drop(m);
-    machine_refresh(base);
-    if (m->base.size > LARGE_BYTES)
-        reaper_add(&m->engine->reaper, m);
-    else
-        machine_dispose(m);
-}
-
-/* The kernel decides, since memory counts against the limits of the sandbox. */
-static bool
-machine_may_grow(void *env, uint64_t old_bytes, uint64_t new_bytes)
-{
-    const struct engine_machine *m = env;
-
-    return thread_may_grow(m->base.thread, old_bytes, new_bytes);
-}
-
-/* Called when the epoch has passed the deadline of the machine: its slice is
- * over, and it yields. */
-static wasmtime_error_t *
-machine_on_tick(wasmtime_context_t *context, void *env, uint64_t *ret_ticks,
-                wasmtime_update_deadline_kind_t *ret_kind)
-{
-    struct engine_machine *m = env;
-
-    (void)context;
-    m->stack_at = (uintptr_t)__builtin_frame_address(0);
-    *ret_ticks = 1;
-    *ret_kind = WASMTIME_UPDATE_DEADLINE_YIELD;
-    return NULL;
-}
-
-/* Creates the store and begins to instantiate. The epoch is compared at
- * function entries and loops; the deadline is one tick away. */
-static void
-machine_open(struct engine_machine *m)
-{
-    m->store = wasmtime_store_new(m->engine->wasm, m, NULL);
-    m->context = wasmtime_store_context(m->store);
-    m->limiter =
-        (struct wsand_engine_limiter){machine_may_grow, m, TABLE_ELEMENTS};
-    wsand_engine_store_limiter(m->store, &m->limiter);
-    if (!m->engine->is_unpreemptive) {
-        wasmtime_context_set_epoch_deadline(m->context, 1);
-        wasmtime_store_epoch_deadline_callback(m->store, machine_on_tick, m,
-                                               NULL);
-    }
-    m->future = wasmtime_instance_pre_instantiate_async(
-        m->program->pre, m->context, &m->instance, &m->trap, &m->error);
-}
-
-/* Returns an export. program_check has verified that it exists, and its
- * kind. */
-static wasmtime_extern_t
-machine_export(struct engine_machine *m, const char *name)
-{
-    wasmtime_extern_t x;
-
-    if (!wasmtime_instance_export_get(m->context, &m->instance, name,
-                                      strlen(name), &x))
-        abort();
-    return x;
-}
-
-/* Finds a global, borrowed from the store. Returns false if there is no such
- * global of type i32. */
-static bool
-machine_global(struct engine_machine *m, const char *name,
-               wasmtime_global_t *ret)
-{
-    wasmtime_extern_t x;
-    wasmtime_val_t v;
-
-    if (!wasmtime_instance_export_get(m->context, &m->instance, name,
-                                      strlen(name), &x))
-        return false;
-    if (x.kind != WASMTIME_EXTERN_GLOBAL) {
-        wasmtime_extern_delete(&x);
-        return false;
-    }
-    *ret = x.of.global;
-    wasmtime_global_get(m->context, ret, &v);
-    return v.kind == WASMTIME_I32;
-}
-
-uint32_t
-machine_get_u32(struct engine_machine *m, const char *name, uint32_t otherwise)
-{
-    wasmtime_global_t g;
-    wasmtime_val_t v;
-
-    if (!machine_global(m, name, &g))
-        return otherwise;
-    wasmtime_global_get(m->context, &g, &v);
-    return (uint32_t)v.of.i32;
-}
-
-/* The checks of the program guarantee that it can be set. */
-void
-machine_set_u32(struct engine_machine *m, const char *name, uint32_t value)
-{
-    wasmtime_val_t v = {.kind = WASMTIME_I32, .of.i32 = (int32_t)value};
-    wasmtime_global_t g;
-
-    if (!machine_global(m, name, &g))
-        return;
-    wasmtime_error_t *error = wasmtime_global_set(m->context, &g, &v);
-    if (error)
-        wasmtime_error_delete(error);
+    if (in->current == m)
+        in->current = NULL;
+    if (in->forks == m)
+        in->forks = NULL;
+    free(m);
+    instance_put(in);
 }
 
 int
 machine_grow(struct machine *base, uint64_t size)
 {
-    struct engine_machine *m = (struct engine_machine *)base;
-    uint64_t old;
+    int r = instance_grow(((struct engine_machine *)base)->in, size);
 
-    if (m->base.size >= size)
-        return 0;
-    wasmtime_error_t *error = wasmtime_memory_grow(
-        m->context, &m->memory, (size - m->base.size) >> WASM_PAGE_SHIFT, &old);
-    if (error) {
-        wasmtime_error_delete(error);
-        return -ENOMEM;
-    }
-    machine_refresh(&m->base);
-    return 0;
+    machine_refresh(base);
+    return r;
 }
 
-static void
-machine_set_memory(struct engine_machine *m, wasmtime_context_t *context,
-                   const wasmtime_memory_t *memory)
+int
+machine_map(struct machine *base, int hfd, uint64_t at, uint64_t len)
 {
-    m->memory = *memory;
-    m->base.base = wasmtime_memory_data(context, memory);
-    m->base.size = wasmtime_memory_data_size(context, memory);
+    return instance_map(((struct engine_machine *)base)->in, hfd, at, len);
+}
+
+int
+machine_share(struct machine *base, const struct machine_share *s, int more)
+{
+    return instance_share(((struct engine_machine *)base)->in, s, more);
 }
 
 void
@@ -303,8 +180,12 @@ machine_find_memory(struct engine_machine *m, wasmtime_caller_t *caller)
 {
     wasmtime_extern_t x;
 
-    if (wasmtime_caller_export_get(caller, "memory", 6, &x))
-        machine_set_memory(m, wasmtime_caller_context(caller), &x.of.memory);
+    if (!wasmtime_caller_export_get(caller, "memory", 6, &x))
+        return;
+    m->in->memory = x.of.memory;
+    m->in->has_memory = true;
+    m->base.base = instance_base(m->in);
+    m->base.size = instance_size(m->in);
 }
 
 /* The kernel need not save memory that is not in use: the free part of the
@@ -313,31 +194,48 @@ void
 machine_note_unused(struct engine_machine *m)
 {
     m->base.live_from = m->next_sp;
-    m->base.dead_from = machine_get_u32(m, "__asyncify_buffer", 0);
-    m->base.dead_to = machine_get_u32(m, "__asyncify_buffer_end", 0);
+    m->base.dead_from = instance_get_u32(m->in, "__asyncify_buffer", 0);
+    m->base.dead_to = instance_get_u32(m->in, "__asyncify_buffer_end", 0);
 }
 
 void
 machine_enter_resume(struct engine_machine *m)
 {
-    m->entry = machine_export(m, "wasmsand_resume").of.func;
+    m->entry = instance_export(m->in, "wasmsand_resume").of.func;
     m->is_resumed = true;
 }
 
-/* Calls the entry: `_start` or `wasmsand_resume`, or one of these again to
- * rewind into sys.fork. The stack contents at the first sys.next stay. */
+/* Calls the entry: `_start`, `wasmsand_resume`, `wasmsand_thread` or
+ * `wasmsand_fault`, or one of these again to rewind into sys.fork. The stack
+ * contents at the first sys.next stay. */
 static void
 machine_enter(struct engine_machine *m)
 {
+    const wasmtime_val_t args[2] = {
+        {.kind = WASMTIME_I32, .of.i32 = (int32_t)m->args[0]},
+        {.kind = WASMTIME_I32, .of.i32 = (int32_t)m->args[1]}};
+
     if (m->is_next) {
         machine_enter_resume(m);
-        machine_set_u32(m, "__stack_pointer", m->next_sp);
+        instance_set_u32(m->in, "__stack_pointer", m->next_sp);
     }
     if (m->fork == FORK_DONE)
         fork_rewind(m);
     m->is_next = false;
-    m->future = wasmtime_func_call_async(m->context, &m->entry, NULL, 0, NULL,
-                                         0, &m->trap, &m->error);
+    m->future = wasmtime_func_call_async(m->in->context, &m->entry, args,
+                                         m->is_thread && !m->is_fault ? 2 : 0,
+                                         NULL, 0, &m->trap, &m->error);
+}
+
+/* Begins to instantiate. */
+static void
+machine_open(struct engine_machine *m)
+{
+    struct instance *in = m->in;
+
+    instance_open(in);
+    m->future = wasmtime_instance_pre_instantiate_async(
+        m->program->pre, in->context, &in->wasm, &m->trap, &m->error);
 }
 
 /* A frozen program begins as if it had just called sys.next. */
@@ -345,14 +243,13 @@ static void
 machine_instantiated(struct engine_machine *m)
 {
     machine_future_drop(m);
-    wasmtime_extern_t memory = machine_export(m, "memory");
-    machine_set_memory(m, m->context, &memory.of.memory);
-    m->entry = machine_export(m, "_start").of.func;
-    m->is_instantiated = true;
-    m->first_bytes = m->base.size;
+    instance_ready(m->in);
+    m->base.base = instance_base(m->in);
+    m->base.size = m->base.share_from = m->in->first_bytes;
+    m->entry = instance_export(m->in, "_start").of.func;
     if (m->program->facts.section) {
         m->is_next = true;
-        m->next_sp = machine_get_u32(m, "__stack_pointer", 0);
+        m->next_sp = instance_get_u32(m->in, "__stack_pointer", 0);
         machine_note_unused(m);
     }
 }
@@ -362,7 +259,7 @@ machine_prepare(struct machine *base)
 {
     struct engine_machine *m = (struct engine_machine *)base;
 
-    return m->store ? 0 : machine_instantiate(m);
+    return m->in->store ? 0 : machine_instantiate(m);
 }
 
 int
@@ -387,10 +284,8 @@ machine_instantiate(struct engine_machine *m)
 void
 machine_refresh(struct machine *base)
 {
-    struct engine_machine *m = (struct engine_machine *)base;
-
-    if (m->base.base)
-        m->base.size = wasmtime_memory_data_size(m->context, &m->memory);
+    if (base->base)
+        base->size = instance_size(((struct engine_machine *)base)->in);
 }
 
 /* Any trap would do: machine_ended checks why the machine was left. */
@@ -436,17 +331,43 @@ machine_ended(struct engine_machine *m, struct machine_trap *trap)
     return event;
 }
 
-/* Polls the future for one slice. Returns true if the entry has ended. */
+/* Gives m the instance: its values go into the globals. */
+static void
+machine_switch(struct engine_machine *m)
+{
+    struct instance *in = m->in;
+    struct engine_machine *old = in->current;
+
+    if (old == m)
+        return;
+    instance_swap(in, old ? old->own : NULL, m->own);
+    in->current = m;
+}
+
+/* Polls the future for one slice. Returns true if the entry has ended.
+ *
+ * The collector of wasmtime yields in the middle of its work, so a poll can end
+ * although the guest neither waits nor has used its slice. Another machine of
+ * the instance must not run then, and the future is polled again. */
 static bool
 machine_run(struct engine_machine *m)
 {
     struct engine *e = m->engine;
+    bool is_done;
 
+    machine_switch(m);
+    if (!m->base.is_counted || m->base.slice_is_over)
+        m->checks = 0;
+    m->is_ticked = m->base.slice_is_over = false;
+    m->in->epoch = e->ticker.epoch;
     /* A slice begins now; the deadline is still that of the last one. */
     if (!e->is_unpreemptive)
-        wasmtime_context_set_epoch_deadline(m->context, 1);
+        wasmtime_context_set_epoch_deadline(m->in->context,
+                                            m->base.is_counted ? 0 : 1);
     ticker_enter(&e->ticker);
-    bool is_done = wasmtime_call_future_poll(m->future);
+    do
+        is_done = wasmtime_call_future_poll(m->future);
+    while (!is_done && m->in->machines > 1 && !m->is_waiting && !m->is_ticked);
     ticker_leave(&e->ticker);
     return is_done;
 }
@@ -462,23 +383,32 @@ machine_refused(struct machine_trap *trap)
 }
 
 /* A module with a start function may yield and wait while it is instantiated,
- * hence the same two results there. */
+ * hence the same two results there. While a fork unwinds or rewinds the stack
+ * of one machine, the others of its instance cannot run: asyncify's state and
+ * its buffer exist once. Their slices are over then, also where these are
+ * counted, so that the scheduler comes to the machine that forks. */
 enum machine_event
 machine_resume(struct machine *base, struct machine_trap *trap)
 {
     struct engine_machine *m = (struct engine_machine *)base;
+    struct instance *in = m->in;
 
     if (!ticker_is_there(&m->engine->ticker))
         return machine_refused(trap);
-    if (!m->store)
+    if (in->forks && in->forks != m) {
+        base->slice_is_over = true;
+        return MACHINE_YIELDED;
+    }
+    if (!in->store)
         machine_open(m);
-    if (!m->is_instantiated) {
+    if (!in->is_ready) {
         if (!machine_run(m))
             return m->is_waiting ? MACHINE_WAITS : MACHINE_YIELDED;
         if (m->trap || m->error)
             return machine_ended(m, trap);
         machine_instantiated(m);
     }
+    machine_switch(m);
     if (!m->future)
         machine_enter(m);
     if (!machine_run(m))

@@ -38,8 +38,12 @@ struct engine_program {
     struct list bucket; /* in engine->programs */
     struct list kept;   /* in engine->kept */
     bool is_trusted, is_kept;
-    bool can_fork;   /* asyncified, with the exports that fork needs */
-    bool has_resume; /* exports wasmsand_resume */
+    bool can_fork;    /* asyncified, with the exports that fork needs */
+    bool has_resume;  /* exports wasmsand_resume */
+    bool has_fault;   /* exports wasmsand_fault and its stack pointer */
+    bool has_table;   /* exports the functions that pointers can name */
+    bool has_threads; /* exports wasmsand_thread and its stack pointer */
+    bool has_tls;     /* has threads and thread-local variables */
 };
 
 /* Creates a program and consumes the facts, also on failure. It is not in the

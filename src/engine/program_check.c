@@ -61,12 +61,32 @@ program_check_is_entry(const wasm_externtype_t *t)
 }
 
 static bool
+program_check_is_thread_entry(const wasm_externtype_t *t)
+{
+    const wasm_functype_t *f = wasm_externtype_as_functype_const(t);
+    const wasm_valtype_vec_t *v = f ? wasm_functype_params(f) : NULL;
+
+    return v && v->size == 2 && imports_valtype_is(v->data[0], 'i') &&
+           imports_valtype_is(v->data[1], 'i') &&
+           !wasm_functype_results(f)->size;
+}
+
+static bool
 program_check_is_variable(const wasm_externtype_t *t)
 {
     const wasm_globaltype_t *g = wasm_externtype_as_globaltype_const(t);
 
     return g && wasm_globaltype_mutability(g) == WASM_VAR &&
            imports_valtype_is(wasm_globaltype_content(g), 'i');
+}
+
+/* A table of another type may have values that cannot be read. */
+static bool
+program_check_is_function_table(const wasm_externtype_t *t)
+{
+    const wasm_tabletype_t *table = wasm_externtype_as_tabletype_const(t);
+
+    return table && imports_valtype_is(wasm_tabletype_element(table), 'f');
 }
 
 /* One bit for each export that was found with the right kind. */
@@ -77,6 +97,12 @@ enum {
     HAS_STACK = 8,
     HAS_STATE = 16,
     HAS_DATA = 32,
+    HAS_THREAD = 64,
+    HAS_TLS = 128,
+    HAS_TABLE = 256,
+    HAS_FAULT = 512,
+    HAS_ALL_FOR_THREADS = HAS_STACK | HAS_THREAD,
+    HAS_ALL_FOR_FAULTS = HAS_STACK | HAS_FAULT,
     HAS_ALL_FOR_FORK = HAS_STACK | HAS_STATE | HAS_DATA,
 };
 
@@ -88,7 +114,11 @@ static const struct {
     {"memory", program_check_is_memory, HAS_MEMORY},
     {"_start", program_check_is_entry, HAS_START},
     {"wasmsand_resume", program_check_is_entry, HAS_RESUME},
+    {"wasmsand_thread", program_check_is_thread_entry, HAS_THREAD},
+    {"wasmsand_fault", program_check_is_entry, HAS_FAULT},
+    {"__indirect_function_table", program_check_is_function_table, HAS_TABLE},
     {"__stack_pointer", program_check_is_variable, HAS_STACK},
+    {"__tls_base", program_check_is_variable, HAS_TLS},
     {"__asyncify_state", program_check_is_variable, HAS_STATE},
     {"__asyncify_data", program_check_is_variable, HAS_DATA},
 };
@@ -139,6 +169,10 @@ program_check(struct engine_program *p, char *why, size_t why_size)
         return -ENOEXEC;
     }
     p->has_resume = has & HAS_RESUME;
+    p->has_table = has & HAS_TABLE;
+    p->has_fault = (has & HAS_ALL_FOR_FAULTS) == HAS_ALL_FOR_FAULTS;
+    p->has_threads = (has & HAS_ALL_FOR_THREADS) == HAS_ALL_FOR_THREADS;
+    p->has_tls = p->has_threads && has & HAS_TLS;
     p->can_fork = (has & HAS_ALL_FOR_FORK) == HAS_ALL_FOR_FORK;
     return 0;
 }

@@ -75,6 +75,10 @@ program_load_read_source(struct loading *l, struct program_facts *ret)
         return program_load_refuse(l, "not a WebAssembly module");
     if (scan_module(src->bytes, src->len, &f) < 0)
         return program_load_refuse(l, "damaged WebAssembly module");
+    if (f.has_shared_memory)
+        return program_load_refuse(
+            l, "the program declares a shared memory, which the engine does "
+               "not support: threads use an ordinary one (docs/threads.md)");
     int r = src->is_trusted ? 0 : program_load_check_bounds(l, &f);
     if (r < 0)
         return r;

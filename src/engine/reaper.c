@@ -1,31 +1,31 @@
-/* Frees machines with much memory. Returning it to the host can take a tenth of
- * a second, which the kernel's thread should not spend. The reaper's thread
+/* Frees instances with much memory. Returning it to the host can take a tenth
+ * of a second, which the kernel's thread should not spend. The reaper's thread
  * starts with the first of them. */
 #include "engine/reaper.h"
 
 #include "base/os_thread.h"
 #include "engine/machine_impl.h"
 
-static OWN struct engine_machine *
+static OWN struct instance *
 reaper_next(struct reaper *r)
 {
     pthread_mutex_lock(&r->lock);
     while (!r->dead && !r->stops)
         pthread_cond_wait(&r->wake, &r->lock);
-    struct engine_machine *m = r->dead;
-    if (m)
-        r->dead = m->next_dead;
+    struct instance *in = r->dead;
+    if (in)
+        r->dead = in->next_dead;
     pthread_mutex_unlock(&r->lock);
-    return m;
+    return in;
 }
 
 static void *
 reaper_run(void *arg)
 {
-    struct engine_machine *m;
+    struct instance *in;
 
-    while ((m = reaper_next(arg)))
-        machine_dispose(m);
+    while ((in = reaper_next(arg)))
+        instance_dispose(in);
     return NULL;
 }
 
@@ -47,20 +47,20 @@ reaper_fini(struct reaper *r)
         pthread_join(r->os_thread, NULL);
 }
 
-/* Without a thread, the machine is freed by the caller after all. */
+/* Without a thread, the instance is freed by the caller after all. */
 void
-reaper_add(struct reaper *r, OWN struct engine_machine *m)
+reaper_add(struct reaper *r, OWN struct instance *in)
 {
     pthread_mutex_lock(&r->lock);
     if (!r->has_thread)
         r->has_thread = !os_thread_start(&r->os_thread, reaper_run, r);
     if (r->has_thread) {
-        m->next_dead = r->dead;
-        r->dead = m;
+        in->next_dead = r->dead;
+        r->dead = in;
         pthread_cond_signal(&r->wake);
-        m = NULL;
+        in = NULL;
     }
     pthread_mutex_unlock(&r->lock);
-    if (m)
-        machine_dispose(m);
+    if (in)
+        instance_dispose(in);
 }

@@ -1,4 +1,4 @@
-/* A thread that frees large machines, so that their owners need not wait. */
+/* A thread that frees large instances, so that their owners need not wait. */
 #ifndef ENGINE_REAPER_H
 #define ENGINE_REAPER_H
 
@@ -7,22 +7,22 @@
 #include <pthread.h>
 #include <stdbool.h>
 
-struct engine_machine;
+struct instance;
 
-/* The list is not ordered: the last machine is freed first. */
+/* The list is not ordered: the last instance is freed first. */
 struct reaper {
     pthread_t os_thread; /* if has_thread */
 
     pthread_mutex_t lock;
     pthread_cond_t wake;
-    struct engine_machine *dead; /* by next_dead */
+    struct instance *dead; /* by next_dead */
     bool has_thread, stops;
 };
 
 void reaper_init(struct reaper *r);
-void reaper_fini(struct reaper *r); /* after all machines have been freed */
-/* Frees a machine, on the thread if there is one. Its future is gone
- * already. */
-void reaper_add(struct reaper *r, OWN struct engine_machine *m);
+void reaper_fini(struct reaper *r); /* after all instances have been freed */
+/* Frees an instance, on the thread if there is one. It has no machines any
+ * more. */
+void reaper_add(struct reaper *r, OWN struct instance *in);
 
 #endif

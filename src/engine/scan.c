@@ -9,13 +9,18 @@
 #include <string.h>
 
 #define SECTION_CUSTOM   0
+#define SECTION_IMPORT   2
 #define SECTION_FUNCTION 3
 #define SECTION_TABLE    4
+#define SECTION_MEMORY   5
 #define SECTION_START    8
 #define SECTION_CODE     10
 
 #define REF_NULL_TYPE 0x63 /* followed by what it refers to */
 #define REF_TYPE      0x64
+
+#define LIMITS_MAX    1 /* flags of limits: the maximum follows */
+#define LIMITS_SHARED 2
 
 struct scan_cursor {
     const uint8_t *at, *end;
@@ -81,6 +86,65 @@ scan_add_costs(struct scan_cursor *code, struct wasm_facts *facts)
     return 0;
 }
 
+/* The type of a memory: flags and sizes. */
+static int
+scan_memory(struct scan_cursor *c, struct wasm_facts *facts)
+{
+    uint32_t flags, size;
+
+    if (scan_take_u32(c, &flags) < 0 || scan_take_u32(c, &size) < 0 ||
+        (flags & LIMITS_MAX && scan_take_u32(c, &size) < 0))
+        return -EINVAL;
+    facts->has_shared_memory |= flags & LIMITS_SHARED;
+    return 0;
+}
+
+/* Only the first memory matters: programs have no second one. */
+static void
+scan_memories(struct scan_cursor c, struct wasm_facts *facts)
+{
+    uint32_t count;
+
+    if (scan_take_u32(&c, &count) == 0 && count)
+        (void)scan_memory(&c, facts);
+}
+
+/* An import has two names: of its module, and its own. */
+static int
+scan_skip_names(struct scan_cursor *c)
+{
+    uint32_t len;
+
+    for (int i = 0; i < 2; i++) {
+        if (scan_take_u32(c, &len) < 0 || len > (size_t)(c->end - c->at))
+            return -EINVAL;
+        c->at += len;
+    }
+    return 0;
+}
+
+/* Finds memories among the imports. The list is left at the first import that
+ * is neither a function nor a memory: such a program is refused anyway. */
+static void
+scan_imports(struct scan_cursor c, struct wasm_facts *facts)
+{
+    enum { IMPORT_FUNCTION = 0, IMPORT_MEMORY = 2 };
+    uint32_t count, type;
+
+    if (scan_take_u32(&c, &count) < 0)
+        return;
+    for (; count; count--) {
+        if (scan_skip_names(&c) < 0 || c.at == c.end)
+            return;
+        uint8_t kind = *c.at++;
+        int r = kind == IMPORT_FUNCTION ? scan_take_u32(&c, &type)
+                : kind == IMPORT_MEMORY ? scan_memory(&c, facts)
+                                        : -EINVAL;
+        if (r < 0)
+            return;
+    }
+}
+
 /* The content of a custom section of the name of frozen programs. */
 static void
 scan_find_frozen(struct scan_cursor c, struct wasm_facts *facts)
@@ -111,6 +175,10 @@ scan_module(const uint8_t *bytes, size_t len, struct wasm_facts *ret)
             scan_find_frozen(section, &facts);
         if (id == SECTION_START)
             facts.has_start = true;
+        if (id == SECTION_IMPORT)
+            scan_imports(section, &facts);
+        if (id == SECTION_MEMORY)
+            scan_memories(section, &facts);
         if (id == SECTION_FUNCTION &&
             scan_take_u32(&section, &facts.functions) < 0)
             return -EINVAL;

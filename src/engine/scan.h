@@ -9,6 +9,7 @@
 /* The result of a scan. */
 struct wasm_facts {
     bool has_start;
+    bool has_shared_memory; /* in the sense of WebAssembly: with a flag */
     uint32_t functions, tables;
     uint64_t locals;
     uint64_t cost; /* of compiling: the sum of the squares of function sizes */

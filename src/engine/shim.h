@@ -42,6 +42,10 @@ enum wsand_engine_pagemap_scan {
 void wsand_engine_pagemap_scan(wasmtime_pooling_allocation_config_t *pool,
                                uint8_t how);
 
+/* Returns the size of the native stack on which the store has run last, and
+ * sets *ret_top to its end. 0: the store has not run. */
+size_t wsand_engine_last_stack(wasmtime_context_t *context, uintptr_t *ret_top);
+
 /* Compiles a binary to the input of wasmtime_module_deserialize, without
  * loading it: no page becomes executable. */
 wasmtime_error_t *wsand_engine_precompile(wasm_engine_t *engine,

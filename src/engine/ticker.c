@@ -43,6 +43,14 @@ ticker_sleep(struct ticker *t)
     pthread_mutex_unlock(&t->lock);
 }
 
+/* The number first: a machine that sees the new epoch must see that too. */
+void
+ticker_tick(struct ticker *t)
+{
+    t->epoch++;
+    wasmtime_engine_increment_epoch(t->wasm);
+}
+
 static void *
 ticker_run(void *arg)
 {
@@ -51,7 +59,7 @@ ticker_run(void *arg)
 
     while (!t->stops) {
         ticker_sleep(t);
-        wasmtime_engine_increment_epoch(t->wasm);
+        ticker_tick(t);
         idle = t->running ? 0 : idle + 1;
         if (idle < IDLE_TICKS)
             continue;

@@ -15,6 +15,7 @@ struct ticker {
     /* Machines inside resume. The ticker parks only if there is none. */
     _Atomic uint32_t running;
     _Atomic bool is_parked;
+    _Atomic uint32_t epoch; /* as often as the engine's was incremented */
 
     pthread_mutex_t lock;
     pthread_cond_t wake;
@@ -24,6 +25,9 @@ struct ticker {
 /* Prepares the ticker; the thread starts with the first machine that runs. */
 void ticker_init(struct ticker *t, wasm_engine_t *wasm, uint32_t tick_us);
 void ticker_fini(struct ticker *t);
+/* Ends the slices of all machines that run. May be called from any thread or
+ * signal handler. */
+void ticker_tick(struct ticker *t);
 /* Wakes the thread, which is parked or about to park. */
 void ticker_unpark(struct ticker *t);
 /* Returns false if the host refuses the thread; then a machine would never

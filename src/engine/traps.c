@@ -7,6 +7,7 @@
 #include <ctype.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* A call through a bad pointer is a jump to a bad address. A call through a
@@ -14,29 +15,32 @@
  * native programs with control-flow checks. */
 static const struct {
     wasmtime_trap_code_t code;
-    int signal;
+    int signal, si_code;
     const char *reason;
 } traps[] = {
-    {WASMTIME_TRAP_CODE_STACK_OVERFLOW, SIGSEGV, "stack overflow"},
-    {WASMTIME_TRAP_CODE_MEMORY_OUT_OF_BOUNDS, SIGSEGV,
+    {WASMTIME_TRAP_CODE_STACK_OVERFLOW, SIGSEGV, SEGV_MAPERR, "stack overflow"},
+    {WASMTIME_TRAP_CODE_MEMORY_OUT_OF_BOUNDS, SIGSEGV, SEGV_MAPERR,
      "out of bounds memory access"},
-    {WASMTIME_TRAP_CODE_HEAP_MISALIGNED, SIGBUS, "misaligned memory access"},
-    {WASMTIME_TRAP_CODE_TABLE_OUT_OF_BOUNDS, SIGSEGV,
+    {WASMTIME_TRAP_CODE_HEAP_MISALIGNED, SIGBUS, BUS_ADRALN,
+     "misaligned memory access"},
+    {WASMTIME_TRAP_CODE_TABLE_OUT_OF_BOUNDS, SIGSEGV, SEGV_MAPERR,
      "call of an invalid function pointer"},
-    {WASMTIME_TRAP_CODE_INDIRECT_CALL_TO_NULL, SIGSEGV,
+    {WASMTIME_TRAP_CODE_INDIRECT_CALL_TO_NULL, SIGSEGV, SEGV_MAPERR,
      "call of a null function pointer"},
-    {WASMTIME_TRAP_CODE_NULL_REFERENCE, SIGSEGV, "null reference"},
-    {WASMTIME_TRAP_CODE_BAD_SIGNATURE, SIGILL,
+    {WASMTIME_TRAP_CODE_NULL_REFERENCE, SIGSEGV, SEGV_MAPERR, "null reference"},
+    {WASMTIME_TRAP_CODE_BAD_SIGNATURE, SIGILL, ILL_ILLOPN,
      "call of a function with another type"},
-    {WASMTIME_TRAP_CODE_INTEGER_OVERFLOW, SIGFPE, "integer overflow"},
-    {WASMTIME_TRAP_CODE_INTEGER_DIVISION_BY_ZERO, SIGFPE,
+    {WASMTIME_TRAP_CODE_INTEGER_OVERFLOW, SIGFPE, FPE_INTOVF,
+     "integer overflow"},
+    {WASMTIME_TRAP_CODE_INTEGER_DIVISION_BY_ZERO, SIGFPE, FPE_INTDIV,
      "integer division by zero"},
-    {WASMTIME_TRAP_CODE_BAD_CONVERSION_TO_INTEGER, SIGFPE,
+    {WASMTIME_TRAP_CODE_BAD_CONVERSION_TO_INTEGER, SIGFPE, FPE_FLTINV,
      "floating-point number out of the range of integers"},
-    {WASMTIME_TRAP_CODE_UNREACHABLE_CODE_REACHED, SIGILL,
+    {WASMTIME_TRAP_CODE_UNREACHABLE_CODE_REACHED, SIGILL, ILL_ILLOPN,
      "unreachable code reached"},
-    {WASMTIME_TRAP_CODE_UNCAUGHT_EXCEPTION, SIGABRT, "uncaught exception"},
-    {WASMTIME_TRAP_CODE_ALLOCATION_TOO_LARGE, SIGKILL,
+    {WASMTIME_TRAP_CODE_UNCAUGHT_EXCEPTION, SIGABRT, SI_KERNEL,
+     "uncaught exception"},
+    {WASMTIME_TRAP_CODE_ALLOCATION_TOO_LARGE, SIGKILL, SI_KERNEL,
      "no memory for an exception"},
 };
 
@@ -55,6 +59,22 @@ traps_flatten(const wasm_name_t *text, char *buf, size_t size)
     }
     if (size)
         buf[n] = 0;
+}
+
+/* Returns the address in guest memory of an access that was out of bounds, or
+ * 0. wasmtime reports it only in its message. */
+static gaddr
+traps_addr(const wasm_trap_t *trap)
+{
+    static const char mark[] = "fault at wasm address ";
+    char text[200];
+    wasm_message_t message;
+
+    wasm_trap_message(trap, &message);
+    traps_flatten(&message, text, sizeof text);
+    wasm_byte_vec_delete(&message);
+    const char *at = strstr(text, mark);
+    return at ? (gaddr)strtoull(at + sizeof mark - 1, NULL, 16) : 0;
 }
 
 static void
@@ -99,11 +119,15 @@ trap_describe(const wasm_trap_t *trap, const wasmtime_error_t *error,
     }
     (void)wasmtime_trap_code(trap, &code);
     ret->signal = SIGKILL;
+    ret->code = SI_KERNEL;
     (void)snprintf(ret->reason, sizeof ret->reason, "trap %d", code);
     for (size_t i = 0; i < sizeof traps / sizeof *traps; i++) {
         if (traps[i].code != code)
             continue;
         ret->signal = traps[i].signal;
+        ret->code = traps[i].si_code;
         (void)snprintf(ret->reason, sizeof ret->reason, "%s", traps[i].reason);
     }
+    if (code == WASMTIME_TRAP_CODE_MEMORY_OUT_OF_BOUNDS)
+        ret->addr = traps_addr(trap);
 }

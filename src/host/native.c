@@ -6,6 +6,7 @@
 
 #include "base/hfd.h"
 #include "base/os_time.h"
+#include "host/stream.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -86,6 +87,11 @@ const struct host_ops host_native = {
     .bell_ring = native_bell_ring,
     .bell_clear = native_bell_clear,
     .bell_free = native_bell_free,
+    .stream_send = stream_send,
+    .stream_recv = stream_recv,
+    .stream_shutdown = stream_shutdown,
+    .stream_accept = stream_accept,
+    .stream_close = stream_close,
 };
 
 /* --- traces */

@@ -13,6 +13,13 @@ struct task;
 
 /* Flags of close_range, which not all C libraries define. */
 enum { ABI_CLOSE_RANGE_UNSHARE = 2, ABI_CLOSE_RANGE_CLOEXEC = 4 };
+/* Flags of memfd_create. */
+enum {
+    ABI_MFD_CLOEXEC = 1,
+    ABI_MFD_ALLOW_SEALING = 2,
+    ABI_MFD_NOEXEC_SEAL = 8,
+    ABI_MFD_EXEC = 16,
+};
 
 struct abi_stat {
     uint64_t dev, ino;

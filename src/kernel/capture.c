@@ -15,19 +15,12 @@
 OWN struct capture *
 capture_new(size_t max, bool is_ring)
 {
-    struct capture *c = calloc(1, sizeof *c);
+    struct capture *c = malloc(sizeof *c);
 
     if (!c)
         return NULL;
     *c = (struct capture){.refs = 1, .max = max, .is_ring = is_ring};
     waitq_init(&c->writable);
-    return c;
-}
-
-static struct capture *
-capture_get(struct capture *c)
-{
-    c->refs++;
     return c;
 }
 
@@ -40,15 +33,6 @@ capture_put(OWN struct capture *c)
     waitq_fini(&c->writable);
     free(c->data);
     free(c);
-}
-
-/* Called when a run is answered: the buffer now belongs to the answer, and
- * processes that still write get another destination. */
-void
-capture_close(struct capture *c, struct capture *later)
-{
-    c->later = capture_get(later);
-    capture_wake(c);
 }
 
 static void
@@ -238,7 +222,8 @@ static const struct file_ops capture_ops = {
 int
 capture_open(struct kernel *k, struct capture *c, OWN struct file **ret)
 {
-    return file_new(&k->vfs, &capture_ops, capture_get(c), O_WRONLY, ret);
+    c->refs++;
+    return file_new(&k->vfs, &capture_ops, c, O_WRONLY, ret);
 }
 
 /* --- input */
@@ -288,4 +273,104 @@ capture_input_open(struct kernel *k, const void *data, size_t len,
     in->at = 0;
     memcpy(in->data, data, len);
     return file_new(&k->vfs, &input_ops, in, O_RDONLY, ret);
+}
+
+/* --- the standard streams of commands
+ *
+ * Problem: opening three files and two buffers is most of the work for a short
+ * command. Idea: the streams of the last command become those of the next one.
+ * This is right only if nothing can tell them from new ones. So only the
+ * descriptors of the task may refer to their files, nobody may watch or lock
+ * these, and no other file may write to the captures. The files get new
+ * numbers, as new files do. */
+
+/* Opens new streams in place of those that cannot be used again. */
+static int
+streams_replace(struct streams *s, struct task *t,
+                const struct streams_options *o)
+{
+    struct file *f;
+
+    streams_fini(s);
+    s->out = capture_new(o->out_max, false);
+    s->err = capture_new(o->err_max, false);
+    if (!s->out || !s->err)
+        return -ENOMEM;
+    s->out->head = o->keep_ends ? o->out_max / 2 : 0;
+    s->err->head = o->keep_ends ? o->err_max / 2 : 0;
+    int r = capture_input_open(t->kernel, o->input ? o->input : "",
+                               o->input_len, &f);
+    if (r >= 0)
+        r = fd_replace(t, 0, f, false);
+    if (r >= 0)
+        r = capture_open(t->kernel, s->out, &f);
+    if (r >= 0)
+        r = fd_replace(t, 1, f, false);
+    if (r >= 0)
+        r = capture_open(t->kernel, o->merge ? s->out : s->err, &f);
+    if (r >= 0)
+        r = fd_replace(t, 2, f, false);
+    if (r < 0)
+        streams_fini(s);
+    return r < 0 ? r : 0;
+}
+
+/* The reference to `later` is not the last one: its owner has another. */
+int
+streams_open(struct streams *s, struct task *t, const struct streams_options *o)
+{
+    struct capture *both[] = {s->out, s->err};
+    const size_t max[] = {o->out_max, o->err_max};
+    const struct fd_entry *v = t->fds.v;
+    bool is_usable = s->out && s->out->refs + s->err->refs == 4 &&
+                     t->fds.cap >= 3 && !o->input_len && !t->kernel->locks;
+
+    for (int i = 0; is_usable && i < 3; i++) {
+        const struct file *f = v[i].file;
+        is_usable = f && f->refs == 1 && !v[i].cloexec &&
+                    list_is_empty(&f->watchers) &&
+                    (i ? f->obj == both[i == 2 && !o->merge]
+                       : f->ops == &input_ops &&
+                             !((const struct capture_input *)f->obj)->len);
+    }
+    if (!is_usable)
+        return streams_replace(s, t, o);
+    for (int i = 0; i < 3; i++) {
+        v[i].file->flags = i ? O_WRONLY : O_RDONLY;
+        v[i].file->anon_ino = ++t->kernel->vfs.next_anon_ino;
+    }
+    for (int i = 0; i < 2; i++) {
+        struct capture *c = both[i];
+        if (c->later)
+            c->later->refs--;
+        free(c->data);
+        *c = (struct capture){.refs = c->refs,
+                              .max = max[i],
+                              .head = o->keep_ends ? max[i] / 2 : 0};
+        waitq_init(&c->writable);
+    }
+    return 0;
+}
+
+/* Writers that wait for a window get the one of `later`. */
+void
+streams_close(struct streams *s, struct capture *later)
+{
+    struct capture *both[] = {s->out, s->err};
+
+    for (int i = 0; i < 2; i++) {
+        both[i]->on_bytes = NULL;
+        both[i]->window = NULL;
+        both[i]->later = later;
+        later->refs++;
+        if (!list_is_empty(&both[i]->writable.waiters))
+            waitq_wake(&both[i]->writable);
+    }
+}
+
+void
+streams_fini(struct streams *s)
+{
+    capture_put(STEAL(s->out));
+    capture_put(STEAL(s->err));
 }

@@ -1,11 +1,13 @@
-/* /dev: one row per entry; terminals are found by number in pts/.
+/* /dev: one row per entry; terminals are found by number in pts/, and message
+ * queues by name in mqueue/.
  *
  * Inode numbers: the row plus one (the root is row 0), PTS_INO + N for
- * /dev/pts/N. The table is constant, so nothing can be created or removed
- * here. */
+ * /dev/pts/N, MQUEUE_INO + N for a queue. The table is constant, so only queues
+ * can be created and removed here. */
 #include "kernel/devfs.h"
 
 #include "kernel/kernel.h"
+#include "kernel/mqueue.h"
 #include "kernel/tty.h"
 #include "kernel/vfs/file.h"
 
@@ -17,6 +19,7 @@
 #include <sys/sysmacros.h>
 
 enum { PTS_INO = 1000, TTY_GID = 5, CHUNK_MAX = 1 << 20 };
+#define MQUEUE_INO (UINT64_C(1) << 32)
 
 /* --- the devices */
 
@@ -120,12 +123,12 @@ struct row {
     const char *target; /* of a symbolic link */
 };
 
-enum { ROW_ROOT, ROW_PTS, ROW_FIRST = 1 };
+enum { ROW_ROOT, ROW_PTS, ROW_FIRST = 1, ROW_MQUEUE = 14 };
 
 static const struct row rows[] = {
     [ROW_ROOT] = {"", S_IFDIR | 0755, 0, 0, NULL, NULL, NULL},
     [ROW_PTS] = {"pts", S_IFDIR | 0755, 0, 0, NULL, NULL, NULL},
-    {"shm", S_IFLNK | 0777, 0, 0, NULL, NULL, "/run/shm"},
+    {"shm", S_IFDIR | 01777, 0, 0, NULL, NULL, NULL},
     {"null", S_IFCHR | 0666, 1, 3, &null_ops, NULL, NULL},
     {"zero", S_IFCHR | 0666, 1, 5, &zero_ops, NULL, NULL},
     {"full", S_IFCHR | 0666, 1, 7, &full_ops, NULL, NULL},
@@ -137,6 +140,7 @@ static const struct row rows[] = {
     {"stdin", S_IFLNK | 0777, 0, 0, NULL, NULL, "/proc/self/fd/0"},
     {"stdout", S_IFLNK | 0777, 0, 0, NULL, NULL, "/proc/self/fd/1"},
     {"stderr", S_IFLNK | 0777, 0, 0, NULL, NULL, "/proc/self/fd/2"},
+    [ROW_MQUEUE] = {"mqueue", S_IFDIR | 01777, 0, 0, NULL, NULL, NULL},
 };
 enum { ROW_COUNT = sizeof rows / sizeof *rows };
 
@@ -162,8 +166,16 @@ devfs_row(uint64_t ino)
 static struct tty *
 devfs_tty(struct fs *fs, uint64_t ino)
 {
-    return ino >= PTS_INO
+    return ino >= PTS_INO && ino < MQUEUE_INO
                ? tty_find(kernel_of(fs->vfs), (unsigned)(ino - PTS_INO))
+               : NULL;
+}
+
+static struct mqueue *
+devfs_mqueue(struct fs *fs, uint64_t ino)
+{
+    return ino >= MQUEUE_INO
+               ? mqueue_by_id(kernel_of(fs->vfs), ino - MQUEUE_INO)
                : NULL;
 }
 
@@ -189,10 +201,23 @@ devfs_lookup_pts(struct fs *fs, struct name name, uint64_t *ret_ino)
 }
 
 static int
+devfs_lookup_mqueue(struct fs *fs, struct name name, uint64_t *ret_ino)
+{
+    const struct mqueue *q = mqueue_find(kernel_of(fs->vfs), name);
+
+    if (!q)
+        return -ENOENT;
+    *ret_ino = MQUEUE_INO + mqueue_id(q);
+    return 0;
+}
+
+static int
 devfs_lookup(struct fs *fs, uint64_t dir, struct name name, uint64_t *ret_ino)
 {
     if (dir == devfs_ino(ROW_PTS))
         return devfs_lookup_pts(fs, name, ret_ino);
+    if (dir == devfs_ino(ROW_MQUEUE))
+        return devfs_lookup_mqueue(fs, name, ret_ino);
     if (dir != fs->root)
         return -ENOENT;
     for (size_t i = ROW_FIRST; i < ROW_COUNT; i++) {
@@ -205,7 +230,7 @@ devfs_lookup(struct fs *fs, uint64_t dir, struct name name, uint64_t *ret_ino)
     return -ENOENT;
 }
 
-/* pts/ is the only directory below the root. */
+/* All directories are below the root. */
 static int
 devfs_parent(struct fs *fs, uint64_t dir, uint64_t *ret_ino)
 {
@@ -220,7 +245,7 @@ devfs_link_count(const struct row *row)
 {
     if (!S_ISDIR(row->mode))
         return 1;
-    return row == &rows[ROW_ROOT] ? 3 : 2;
+    return row == &rows[ROW_ROOT] ? 5 : 2;
 }
 
 /* Devices have the time at which the sandbox started; nothing changes it. */
@@ -229,16 +254,21 @@ devfs_getattr(struct fs *fs, uint64_t ino, struct attr *ret)
 {
     const struct row *row = devfs_row(ino);
     const struct tty *tty = devfs_tty(fs, ino);
+    const struct mqueue *queue = devfs_mqueue(fs, ino);
     int64_t born = ((const struct devfs *)fs)->born_ns;
 
-    if (!row && !tty)
+    if (!row && !tty && !queue)
         return -ENOENT;
     *ret = (struct attr){.ino = ino, .nlink = 1, .blksize = 4096};
     ret->atime_ns = ret->mtime_ns = ret->ctime_ns = born;
-    if (tty) {
+    if (queue)
+        mqueue_getattr(queue, ret);
+    if (queue)
+        ret->ino = ino;
+    if (tty)
         tty_getattr(tty, ret);
+    if (!row)
         return 0;
-    }
     ret->mode = row->mode;
     ret->nlink = devfs_link_count(row);
     ret->size = row->target ? strlen(row->target) : 0;
@@ -247,17 +277,57 @@ devfs_getattr(struct fs *fs, uint64_t ino, struct attr *ret)
     return 0;
 }
 
-/* The owner may change a terminal; times of devices are not kept. */
+/* The owner may change a terminal or a queue; times of devices are not kept. */
 static int
 devfs_setattr(struct fs *fs, uint64_t ino, const struct attr *a, unsigned what)
 {
     struct tty *tty = devfs_tty(fs, ino);
+    struct mqueue *queue = devfs_mqueue(fs, ino);
 
+    if (queue)
+        return mqueue_setattr(queue, a, what);
     if (tty)
         return tty_setattr(tty, a, what);
     if (what & ATTR_SIZE)
         return -EINVAL;
     return what & (ATTR_MODE | ATTR_UID | ATTR_GID) ? -EPERM : 0;
+}
+
+/* A queue of the default size, as on Linux, for the process that makes the
+ * call; outside of calls, for init. */
+static int
+devfs_create(struct fs *fs, uint64_t dir, struct name name,
+             const struct attr *a, uint64_t *ret_ino)
+{
+    struct kernel *k = kernel_of(fs->vfs);
+    struct task *t = k->running ? k->running->task : k->init;
+    struct mqueue *q;
+
+    if (dir != devfs_ino(ROW_MQUEUE))
+        return -ENOENT;
+    if (!S_ISREG(a->mode))
+        return -EPERM;
+    int r = mqueue_new(t, name, a->mode,
+                       (struct mqueue_size){MQUEUE_MESSAGES, MQUEUE_BYTES}, &q);
+    if (r < 0)
+        return r;
+    *ret_ino = MQUEUE_INO + mqueue_id(q);
+    return mqueue_setattr(q, a, ATTR_UID | ATTR_GID);
+}
+
+static int
+devfs_unlink(struct fs *fs, uint64_t dir, struct name name, int flags)
+{
+    struct mqueue *q = mqueue_find(kernel_of(fs->vfs), name);
+
+    if (dir != devfs_ino(ROW_MQUEUE))
+        return -EPERM;
+    if (!q)
+        return -ENOENT;
+    if (flags & UNLINK_DIR)
+        return -ENOTDIR;
+    mqueue_unlink(q);
+    return 0;
 }
 
 /* The target is cut to the buffer, as readlink(2) does. */
@@ -294,6 +364,22 @@ devfs_readdir_pts(struct fs *fs, uint64_t cookie, struct dir_emit *emit)
     return 0;
 }
 
+/* A cookie is the number of the queue that was emitted last. */
+static int
+devfs_readdir_mqueue(struct fs *fs, uint64_t cookie, struct dir_emit *emit)
+{
+    struct kernel *k = kernel_of(fs->vfs);
+    const struct mqueue *q = mqueue_from(k, cookie + 1);
+
+    for (; q; q = mqueue_from(k, mqueue_id(q) + 1)) {
+        const char *name = mqueue_name(q);
+        if (!emit->entry(emit, name, strlen(name), MQUEUE_INO + mqueue_id(q),
+                         DT_REG, mqueue_id(q)))
+            return 0;
+    }
+    return 0;
+}
+
 /* A cookie is the number of the row that was given last. */
 static int
 devfs_readdir(struct fs *fs, uint64_t ino, uint64_t cookie,
@@ -301,6 +387,8 @@ devfs_readdir(struct fs *fs, uint64_t ino, uint64_t cookie,
 {
     if (ino == devfs_ino(ROW_PTS))
         return cookie < PTS_INO ? devfs_readdir_pts(fs, cookie, emit) : 0;
+    if (ino == devfs_ino(ROW_MQUEUE))
+        return devfs_readdir_mqueue(fs, cookie, emit);
     if (ino != fs->root)
         return 0;
     for (size_t i = cookie + ROW_FIRST; i < ROW_COUNT; i++)
@@ -318,7 +406,10 @@ devfs_open(struct fs *fs, const struct caller *as, uint64_t ino, uint32_t flags,
 {
     const struct row *row = devfs_row(ino);
     struct tty *tty = devfs_tty(fs, ino);
+    struct mqueue *queue = devfs_mqueue(fs, ino);
 
+    if (queue)
+        return mqueue_open(queue, flags, ret);
     if (tty)
         return tty_open(tty, task_of(as), flags, ret);
     if (row && row->open)
@@ -359,6 +450,8 @@ static const struct fs_ops devfs_ops = {
 
 static const struct fs_change_ops devfs_change_ops = {
     .setattr = devfs_setattr,
+    .create = devfs_create,
+    .unlink = devfs_unlink,
 };
 
 int

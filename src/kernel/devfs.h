@@ -1,5 +1,5 @@
-/* /dev: the character devices of a sandbox, its terminals in pts/, and links to
- * open files. */
+/* /dev: the character devices of a sandbox, its terminals in pts/, its message
+ * queues in mqueue/, and links to open files. */
 #ifndef KERNEL_DEVFS_H
 #define KERNEL_DEVFS_H
 
@@ -8,8 +8,8 @@
 
 struct kernel;
 
-/* Creates /dev. pts/ contains the terminals that exist, and shm is a link to
- * /run/shm. */
+/* Creates /dev. pts/ and mqueue/ contain what exists; shm/ is empty, for the
+ * file system of shmfs.h. */
 int devfs_new(struct kernel *k, OWN struct fs **ret);
 
 #endif

@@ -89,6 +89,12 @@ static const struct file_ops eventfd_ops = {
     .release = eventfd_release,
 };
 
+bool
+eventfd_is(const struct file *f)
+{
+    return f->ops == &eventfd_ops;
+}
+
 int
 eventfd_new(struct kernel *k, uint64_t count, bool is_semaphore, uint32_t flags,
             OWN struct file **ret)

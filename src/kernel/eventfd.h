@@ -14,4 +14,7 @@ struct kernel;
 int eventfd_new(struct kernel *k, uint64_t count, bool is_semaphore,
                 uint32_t flags, OWN struct file **ret);
 
+/* Returns true if f is an event counter. */
+bool eventfd_is(const struct file *f);
+
 #endif

@@ -6,15 +6,38 @@
 #include "kernel/kernel.h"
 #include "kernel/lock.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 
+static struct file *
+fd_in_table(const struct task *t, int fd)
+{
+    return fd >= 0 && (size_t)fd < t->fds.cap ? t->fds.v[fd].file : NULL;
+}
+
+/* A call that waits goes on with its file, also after another thread has closed
+ * the descriptor. */
 struct file *
 fd_find(struct task *t, int fd)
 {
-    return fd >= 0 && (size_t)fd < t->fds.cap ? t->fds.v[fd].file : NULL;
+    const struct thread *th = t->thread;
+
+    if (th && th->call.file && th == t->kernel->running &&
+        fd == (int)th->call.first_arg)
+        return th->call.file;
+    return fd_in_table(t, fd);
+}
+
+struct file *
+fd_file(struct task *t, int fd)
+{
+    struct file *f = fd_find(t, fd);
+
+    assert(f);
+    return f;
 }
 
 static int
@@ -106,18 +129,21 @@ fd_replace(struct task *t, int fd, OWN struct file *f, bool cloexec)
 }
 
 /* The descriptor is free before the file's own functions run: they may wake
- * others and use the table. */
+ * others and use the table. The file is that of the table, never that of the
+ * running call: a process may end in a call whose descriptor another thread has
+ * given to another file. */
 int
 fd_close(struct task *t, int fd)
 {
-    struct file *f = fd_find(t, fd);
+    struct file *f = fd_in_table(t, fd);
 
     if (!f)
         return -EBADF;
     t->fds.v[fd] = (struct fd_entry){0};
     if ((size_t)fd < t->fds.lowest)
         t->fds.lowest = (size_t)fd;
-    locks_close(t, f);
+    if (t->kernel->locks)
+        locks_close(t, f);
     if (f->ops->close)
         f->ops->close(f, t);
     file_put(f);

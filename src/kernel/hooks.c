@@ -31,13 +31,17 @@ hook_charge_file(struct vfs *v)
 }
 
 /* Everything that refers to an open file without a reference: epoll items, and
- * locks whose owner it is. */
+ * locks whose owner it is. Most sandboxes never have any. */
 static void
 hook_on_file_end(struct file *f)
 {
-    epoll_forget(f);
-    locks_release(f);
-    limits_uncharge(&kernel_of(f->vfs)->limits, LIMIT_open_files, 1);
+    struct kernel *k = kernel_of(f->vfs);
+
+    if (!list_is_empty(&f->watchers))
+        epoll_forget(f);
+    if (k->locks)
+        locks_release(f);
+    limits_uncharge(&k->limits, LIMIT_open_files, 1);
 }
 
 static int

@@ -24,6 +24,14 @@ host_watch_fini(struct host_watch *w)
     waitq_fini(&w->queue);
 }
 
+void
+host_watch_arm(struct host_watch *w, struct kernel *k, short events)
+{
+    w->events |= events;
+    if (events && list_is_empty(&w->link))
+        list_push_back(&k->host_watches, &w->link);
+}
+
 /* The kernel polls with timeout 0 here; it waits only in host_watch_wait, for
  * all descriptors together. */
 short
@@ -35,9 +43,7 @@ host_watch_poll(struct host_watch *w, struct kernel *k, short events,
     (void)k->host->poll(&p, 1, 0);
     if (pt && pt->add) {
         poll_wait(pt, &w->queue);
-        w->events |= events;
-        if (list_is_empty(&w->link))
-            list_push_back(&k->host_watches, &w->link);
+        host_watch_arm(w, k, events);
     }
     return p.revents;
 }
@@ -68,16 +74,24 @@ host_watch_fill(struct kernel *k)
 }
 
 /* A watch is removed when it fires: its waiters add it again if they wait
- * again. */
+ * again, some of them while they are woken. The loop therefore first collects
+ * the watches that have fired. */
 static void
 host_watch_wake(struct kernel *k)
 {
     struct pollfd *p = k->pollfds + 1;
+    struct list fired;
 
+    list_init(&fired);
     LIST_FOR_EACH_SAFE(it, &k->host_watches) {
-        struct host_watch *w = CONTAINER_OF(it, struct host_watch, link);
         if (!(p++)->revents)
             continue;
+        list_remove(it);
+        list_push_back(&fired, it);
+    }
+    while (!list_is_empty(&fired)) {
+        struct host_watch *w =
+            CONTAINER_OF(fired.next, struct host_watch, link);
         w->events = 0;
         list_remove(&w->link);
         waitq_wake(&w->queue);

@@ -4,6 +4,7 @@
  * (::ffff:a.b.c.d). So is the IPv4 wildcard, which therefore differs from the
  * IPv6 wildcard. */
 #include "kernel/kernel.h"
+#include "kernel/outside.h"
 #include "kernel/socket.h"
 
 #include <errno.h>
@@ -13,7 +14,8 @@ enum {
     DNS_PORT = 53,
     PORT_FIRST = 32768,
     PORT_LAST = 60999,
-    SIN6_BYTES_MIN = 24, /* without the scope, as RFC 2133 had it */
+    OWN_ADDRESS = 0x0a00020f, /* 10.0.2.15, as hosts outside see it */
+    SIN6_BYTES_MIN = 24,      /* without the scope, as RFC 2133 had it */
 };
 
 /* An address and a port, in the internal form. */
@@ -187,16 +189,20 @@ inet_socket_set_port(struct socket *s, uint16_t port)
         s->local.in6.sin6_port = htons(port);
 }
 
+uint16_t
+inet_next_port(struct net *n)
+{
+    return (uint16_t)(PORT_FIRST +
+                      n->next_port++ % (PORT_LAST - PORT_FIRST + 1));
+}
+
 /* Sets a free port of the ephemeral range. Numbers are given out in turn, so
  * that a port is not reused at once. */
 static int
 inet_socket_choose_port(struct socket *s)
 {
-    struct net *n = s->kernel->net;
-    uint32_t range = PORT_LAST - PORT_FIRST + 1;
-
-    for (uint32_t i = 0; i < range; i++) {
-        uint16_t port = (uint16_t)(PORT_FIRST + n->next_port++ % range);
+    for (uint32_t i = PORT_FIRST; i <= PORT_LAST; i++) {
+        uint16_t port = inet_next_port(s->kernel->net);
         inet_socket_set_port(s, port);
         if (!inet_socket_is_port_taken(s, port))
             return 0;
@@ -341,14 +347,71 @@ inet_socket_source_of(const struct socket *s, const struct endpoint *to)
     return from;
 }
 
+/* Returns the socket that matches a destination best, or NULL. */
+static struct socket *
+inet_find_best(struct kernel *k, int type, const struct endpoint *to,
+               const struct endpoint *from)
+{
+    struct socket *best = NULL;
+    int best_score = 0;
+
+    LIST_FOR_EACH(it, inet_socket_bucket_of(k->net, to->port)) {
+        struct socket *other = CONTAINER_OF(it, struct socket, bound);
+        int points =
+            other->type == type ? inet_socket_score(other, to, from) : 0;
+        if (points > best_score) {
+            best = other;
+            best_score = points;
+        }
+    }
+    return best;
+}
+
+struct socket *
+inet_find_listener(struct kernel *k, uint16_t port)
+{
+    struct endpoint v4 = {.port = port},
+                    v6 = {.ip = IN6ADDR_LOOPBACK_INIT, .port = port};
+
+    if (!k->net)
+        return NULL;
+    inet_socket_map_v4(htonl(INADDR_LOOPBACK), &v4.ip);
+    struct socket *s = inet_find_best(k, SOCK_STREAM, &v4, &v4);
+    return s ? s : inet_find_best(k, SOCK_STREAM, &v6, &v6);
+}
+
+/* An address of the wrong form is not outside: inet_find refuses it. */
+static bool
+inet_is_outside(const struct socket *s, const struct sock_addr *addr)
+{
+    struct endpoint to;
+
+    if (inet_socket_check_address(s, addr) < 0)
+        return false;
+    to = endpoint_of(addr);
+    return !inet_socket_is_wildcard(&to.ip) && !inet_socket_is_loopback(&to.ip);
+}
+
+/* Refuses a destination that no socket of the sandbox has. A datagram socket
+ * may have the name server as its peer: like one without a receiver, it is
+ * found when the socket sends. */
+static int
+inet_refuse(struct socket *s, struct task *t, const struct sock_addr *addr)
+{
+    bool has_network = outside_of(s->kernel) && inet_is_outside(s, addr);
+
+    if (has_network && outside_is_name_server(addr))
+        return -ECONNREFUSED;
+    outside_deny(s->kernel, t->run_tag, addr, has_network ? "udp" : "off");
+    return has_network ? -EACCES : -ENETUNREACH;
+}
+
 /* A destination outside of the sandbox is recorded as denied by policy. So is a
  * failed query to a name server, the first step to such a destination. */
 static int
 inet_find(struct socket *s, struct task *t, struct sock_addr *addr,
           struct socket **ret)
 {
-    struct socket *best = NULL;
-    int best_score = 0;
     int r = inet_socket_check_address(s, addr);
 
     if (r < 0)
@@ -357,19 +420,9 @@ inet_find(struct socket *s, struct task *t, struct sock_addr *addr,
     struct endpoint to = endpoint_of(addr),
                     from = inet_socket_source_of(s, &to);
     if (!inet_socket_is_loopback(&to.ip) ||
-        (s->v6only && inet_socket_is_v4(&to.ip))) {
-        kernel_deny(s->kernel, t);
-        return -ENETUNREACH;
-    }
-    LIST_FOR_EACH(it, inet_socket_bucket_of(s->kernel->net, to.port)) {
-        struct socket *other = CONTAINER_OF(it, struct socket, bound);
-        int points =
-            other->type == s->type ? inet_socket_score(other, &to, &from) : 0;
-        if (points > best_score) {
-            best = other;
-            best_score = points;
-        }
-    }
+        (s->v6only && inet_socket_is_v4(&to.ip)))
+        return inet_refuse(s, t, addr);
+    struct socket *best = inet_find_best(s->kernel, s->type, &to, &from);
     if (!best && to.port == DNS_PORT)
         kernel_deny(s->kernel, t); /* the way to all other hosts */
     if (!best)
@@ -387,7 +440,10 @@ inet_connected(struct socket *s)
 
     if (!inet_socket_is_wildcard(&local.ip))
         return;
-    local.ip = inet_socket_loopback_like(&remote.ip);
+    if (inet_is_outside(s, &s->remote))
+        inet_socket_map_v4(htonl(OWN_ADDRESS), &local.ip);
+    else
+        local.ip = inet_socket_loopback_like(&remote.ip);
     inet_socket_show(&local, s->domain, &s->local);
 }
 
@@ -397,6 +453,7 @@ const struct sock_family inet_family = {
     .autobind = inet_autobind,
     .listen = inet_listen,
     .unbind = inet_unbind,
+    .is_outside = inet_is_outside,
     .find = inet_find,
     .connected = inet_connected,
     .view = inet_view,

@@ -45,35 +45,37 @@ io_memory(struct task *t, const struct io *io, enum iov_use use,
     return iov_init_guest(ret, t, use, io->iov, io->count);
 }
 
-/* --- reading */
-
-/* Reads one step. A file without a position (a pipe, a terminal) is asked
- * before each further piece, because a second read could take bytes of another
- * message or report the end. */
+/* Moves up to max bytes, until a piece is cut short. A pipe or a
+ * terminal is asked before each further piece is read: a second read could take
+ * bytes of another message or report the end. */
 static int64_t
-io_read_step(struct task *t, struct file *f, struct iov *v, uint64_t *pos)
+io_move(struct task *t, struct file *f, struct iov *v, bool reads, uint64_t max,
+        uint64_t *pos)
 {
     uint64_t moved = 0;
 
-    while (moved < IO_STEP_BYTES) {
+    while (moved < max) {
         size_t len;
         void *p = iov_piece(v, &len);
         if (!len)
             break;
-        if (len > IO_STEP_BYTES - moved)
-            len = (size_t)(IO_STEP_BYTES - moved);
-        int64_t n = file_read(f, t, p, len, pos);
+        if (len > max - moved)
+            len = (size_t)(max - moved);
+        int64_t n = reads ? file_read(f, t, p, len, pos)
+                          : file_write(f, t, p, len, pos);
         if (n < 0)
             return moved ? (int64_t)moved : n;
         moved += (uint64_t)n;
         iov_advance(v, (size_t)n);
         if ((size_t)n < len)
             break;
-        if (!f->has_pos && !(file_poll(f, NULL) & POLLIN))
+        if (reads && !f->has_pos && !(file_poll(f, NULL) & POLLIN))
             break;
     }
     return (int64_t)moved;
 }
+
+/* --- reading */
 
 /* Reads one message into several pieces: one operation must read all of it. */
 static int64_t
@@ -136,7 +138,7 @@ io_read(struct task *t, struct file *f, const struct io *io)
     t->thread->call.restartable = true;
     int64_t n = f->is_message && io_is_many(io)
                     ? io_read_message(t, f, &v, (size_t)total)
-                    : io_read_step(t, f, &v, pos);
+                    : io_move(t, f, &v, true, IO_STEP_BYTES, pos);
     if (n == -EAGAIN && !io_must_not_wait(t, f))
         return thread_wait_file(t->thread, f);
     if (n < 0)
@@ -148,31 +150,6 @@ io_read(struct task *t, struct file *f, const struct io *io)
 }
 
 /* --- writing */
-
-/* Moves pieces until one is cut short. */
-static int64_t
-io_write_pieces(struct task *t, struct file *f, struct iov *v, uint64_t max,
-                uint64_t *pos)
-{
-    uint64_t moved = 0;
-
-    while (moved < max) {
-        size_t len;
-        const void *p = iov_piece(v, &len);
-        if (!len)
-            break;
-        if (len > max - moved)
-            len = (size_t)(max - moved);
-        int64_t n = file_write(f, t, p, len, pos);
-        if (n < 0)
-            return moved ? (int64_t)moved : n;
-        moved += (uint64_t)n;
-        iov_advance(v, (size_t)n);
-        if ((size_t)n < len)
-            break;
-    }
-    return (int64_t)moved;
-}
 
 /* Small writes of several pieces go out as one, so that a pipe sees them
  * whole. Returns the `left` bytes, or NULL: not gathered. */
@@ -204,7 +181,7 @@ io_write_step(struct task *t, struct file *f, const struct io *io,
         return file_write(f, t, "", 0, pos);
     char *one = io_write_gather(f, io, v, total, left);
     if (!one)
-        return io_write_pieces(t, f, v, max, pos);
+        return io_move(t, f, v, false, max, pos);
     int64_t n = file_write(f, t, one, left, pos);
     free(one);
     return n;
@@ -220,7 +197,7 @@ io_room(struct task *t, struct file *f, uint64_t pos)
     if (!f->has_pos || max == RLIM_INFINITY)
         return IO_STEP_BYTES;
     if (pos >= max) {
-        signal_send_kernel(t, SIGXFSZ);
+        signal_send_self(t, SIGXFSZ);
         return -EFBIG;
     }
     return max - pos < IO_STEP_BYTES ? (int64_t)(max - pos) : IO_STEP_BYTES;
@@ -238,7 +215,7 @@ io_after_write(struct task *t, struct file *f, int64_t n, uint64_t done,
         return thread_wait_file(t->thread, f);
     }
     if (n == -EPIPE)
-        signal_send_kernel(t, SIGPIPE);
+        signal_send_self(t, SIGPIPE);
     if (n < 0)
         return done ? (int64_t)done : n;
     done += (uint64_t)n;

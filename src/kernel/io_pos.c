@@ -67,7 +67,7 @@ io_check_size(struct task *t, int64_t size)
         return -EINVAL;
     if ((uint64_t)size <= t->rlimits[RLIMIT_FSIZE].cur)
         return 0;
-    signal_send_kernel(t, SIGXFSZ);
+    signal_send_self(t, SIGXFSZ);
     return -EFBIG;
 }
 

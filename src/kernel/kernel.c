@@ -6,7 +6,11 @@
  * eighth of memory and processes, and a lower place in the scheduler. */
 #include "kernel/kernel.h"
 
+#include "kernel/inbound.h"
 #include "kernel/lock.h"
+#include "kernel/mqueue.h"
+#include "kernel/outside.h"
+#include "kernel/segment.h"
 #include "kernel/socket.h"
 #include "kernel/tty.h"
 #include "kernel/vfs/tmpfs.h"
@@ -25,14 +29,19 @@ kernel_init_lists(struct kernel *k)
     list_init(&k->tasks);
     for (int i = 0; i < PID_BUCKETS; i++)
         list_init(&k->pids[i]);
+    for (int i = 0; i < FUTEX_BUCKETS; i++)
+        list_init(&k->futexes[i]);
     list_init(&k->run_queue);
     list_init(&k->background);
     list_init(&k->dead_threads);
     list_init(&k->reap_list);
     list_init(&k->ending);
     list_init(&k->host_watches);
+    list_init(&k->inbounds);
     list_init(&k->fifos);
+    list_init(&k->segments);
     list_init(&k->ttys);
+    list_init(&k->mqueues);
 }
 
 static void
@@ -121,6 +130,8 @@ kernel_new(const struct kernel_options *o, OWN struct fs *root,
         r = mount_add(&k->vfs, "/", "root", root, false);
     if (r == 0)
         r = task_new(k, NULL, &k->init);
+    if (r == 0 && o->outside)
+        r = outside_new(k, o->outside, o->outside_arg, &k->outside);
     if (r < 0) {
         kernel_free(k);
         return r;
@@ -154,6 +165,7 @@ kernel_end_all(struct kernel *k)
             list_push_back(&k->reap_list, &t->reap);
     }
     (void)kernel_run(k, kernel_has_no_tasks, k, NS_NEVER);
+    segments_free(k);
     k->on_kick = on_kick;
     kernel_poke(k);
     k->last_pid = k->init->pid;
@@ -172,7 +184,11 @@ kernel_free(OWN struct kernel *k)
         task_exit(k->init, 0);
         task_reap(k->init);
     }
+    mqueues_fini(&k->mqueues);
+    inbound_free_all(k);
     net_free(k->net);
+    outside_free(k->outside);
+    free(k->denials);
     locks_free(k->locks);
     mount_free_all(&k->vfs);
     if (k->given)
@@ -194,7 +210,7 @@ kernel_install_stdio(struct task *t, struct spawn *s)
 {
     int r = 0;
 
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < SPAWN_FILES; i++) {
         struct file *f = STEAL(s->stdio[i]);
         if (!f)
             continue;
@@ -306,7 +322,7 @@ kernel_spawn(struct kernel *k, struct spawn *s, char *why, size_t why_size)
         why[0] = 0;
     int r = task_new(k, k->init, &t);
     if (r < 0) {
-        for (int i = 0; i < 3; i++)
+        for (int i = 0; i < SPAWN_FILES; i++)
             file_put(STEAL(s->stdio[i]));
         return r;
     }
@@ -321,7 +337,7 @@ kernel_spawn(struct kernel *k, struct spawn *s, char *why, size_t why_size)
     if (r == 0)
         r = kernel_start_program(t, s, why, why_size);
     if (r < 0) {
-        thread_free(STEAL(t->thread));
+        task_free_threads(t);
         task_exit(t, 0);
         task_reap(t);
         return r;
@@ -346,6 +362,8 @@ kernel_begin_run(struct kernel *k)
     k->run_was_refused = false;
     k->run_cpu_ns = k->cpu_ns;
     k->was_denied = false;
+    free(k->denials);
+    k->denials = NULL;
     limits_mark(&k->limits);
 }
 

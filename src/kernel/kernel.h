@@ -15,13 +15,17 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define PID_BUCKETS 64
-#define PID_MAX     32768
-#define TAG_BESIDE  (UINT64_C(1) << 63)
+#define PID_BUCKETS   64
+#define PID_MAX       32768
+#define FUTEX_BUCKETS 64
+#define TAG_BESIDE    (UINT64_C(1) << 63)
 
 struct hostcall;
 struct pollfd;
-struct net;   /* socket name spaces: socket.c */
+struct denials;
+struct net; /* socket name spaces: socket.c */
+struct outside;
+struct outside_ops;
 struct locks; /* file locks: lock.c */
 struct tree;
 
@@ -57,12 +61,13 @@ struct kernel {
     struct thread *running;
     /* host time: start of this slice, last stack measurement */
     int64_t slice_start_ns, look_ns;
-    int64_t away_ns;          /* host time in which our thread did not run */
-    int64_t deadline_ns;      /* host time limit of kernel_run, or 0 */
-    int64_t cpu_ns;           /* of all processes so far */
-    int64_t run_cpu_ns;       /* cpu_ns when the run began */
-    bool was_denied;          /* policy refused the current run something */
-    unsigned boosts;          /* in a row, see sched.c */
+    int64_t away_ns;             /* host time in which our thread did not run */
+    int64_t deadline_ns;         /* host time limit of kernel_run, or 0 */
+    int64_t cpu_ns;              /* of all processes so far */
+    int64_t run_cpu_ns;          /* cpu_ns when the run began */
+    bool was_denied;             /* policy refused the current run something */
+    OWN struct denials *denials; /* the hosts among them; NULL: none */
+    unsigned boosts;             /* in a row, see sched.c */
     struct thread *started;   /* the last new thread, if it has not run yet */
     struct list dead_threads; /* freed by the scheduler */
     struct list reap_list;    /* tasks freed by the scheduler */
@@ -100,9 +105,17 @@ struct kernel {
     const struct host_file *image_file; /* of the root image, or NULL */
     /* Objects that are created at first use, and found by name or by inode. */
     struct net *net;
+    struct outside *outside; /* NULL: no network */
+    struct list inbounds;    /* forwarded ports: inbound.c */
     struct locks *locks;
-    struct list fifos; /* open FIFOs: fifo.c */
-    struct list ttys;  /* pseudo-terminals: tty.c */
+    struct list futexes[FUTEX_BUCKETS]; /* waiting threads: futex.c */
+    struct list fifos;                  /* open FIFOs: fifo.c */
+    struct list ttys;                   /* pseudo-terminals: tty.c */
+    struct list mqueues;                /* message queues with a name */
+    uint64_t last_mqueue;               /* last number given to one */
+    struct list segments;               /* of System V: segment.c */
+    size_t n_segments;
+    int32_t last_segment; /* number */
     char hostname[65];
     struct host_sink *strace;        /* NULL: off */
     struct host_sink *strace_others; /* of processes outside the current run */
@@ -135,6 +148,9 @@ struct kernel_options {
     bool is_root; /* its user is root instead of uid 1000 */
     /* The files provided by the host; NULL: those of `root` as they are. */
     const struct tree *given;
+    /* The way to hosts outside (outside.h), or NULL: there is none. */
+    const struct outside_ops *outside;
+    void *outside_arg;
 };
 
 /* Creates a kernel with `root` as its root file system, which is consumed, also
@@ -144,8 +160,10 @@ int kernel_new(const struct kernel_options *o, OWN struct fs *root,
 /* Kills all processes and frees everything. */
 void kernel_free(OWN struct kernel *k);
 
+enum { SPAWN_FILES = 4 };
+
 /* Starts `path` as a new root process (in a process group of its own; with a
- * terminal, in a session of its own) with descriptors 0 to 2. Returns its pid
+ * terminal, in a session of its own) with descriptors 0 to 3. Returns its pid
  * or -errno; `why` contains details. -EINPROGRESS: its program is being
  * compiled; try again later. */
 struct spawn {
@@ -158,7 +176,8 @@ struct spawn {
      * the process; NULL: that of init. The program is searched before that, by
      * an absolute path; cwd is relative to the new root. */
     const char *root;
-    OWN struct file *stdio[3];   /* consumed, also on failure */
+    /* Descriptors 0 to 3; NULL: not open. Consumed, also on failure. */
+    OWN struct file *stdio[SPAWN_FILES];
     struct tty *ctty;            /* becomes its controlling terminal, or NULL */
     uint64_t tag;                /* of kernel_new_tag; 0: that of the current
                                   * run */
@@ -231,6 +250,9 @@ void host_watch_fini(struct host_watch *w);
 /* Returns the current events, adds the queue to pt and requests `events`. */
 short host_watch_poll(struct host_watch *w, struct kernel *k, short events,
                       struct poll_table *pt);
+/* Requests `events` without a waiter of its own; 0: nothing. The descriptor is
+ * watched once. */
+void host_watch_arm(struct host_watch *w, struct kernel *k, short events);
 /* Polls all watched descriptors and the bell, and wakes the waiters of those
  * that are ready. Sleeps at most until `until_ns` of the host's monotonic time,
  * or without a limit for NS_NEVER. */

@@ -6,8 +6,6 @@
 
 #include "base/counter.h"
 
-#include <string.h>
-
 static const struct limit_info infos[LIMIT_COUNT] = {
 #define LIMIT(name, unit, dflt, min, max, at) \
     [LIMIT_##name] = {#name, #unit, at, dflt, min, max},
@@ -43,21 +41,20 @@ limits_charge(struct limits *l, enum limit_id id, uint64_t n)
         l->was_hit[id] = true;
         return false;
     }
+    limits_settle(l, id, n);
+    return true;
+}
+
+void
+limits_settle(struct limits *l, enum limit_id id, uint64_t n)
+{
     COUNTER_ADD(l->used[id], n);
     if (l->used[id] > l->peak[id])
         l->peak[id] = l->used[id];
-    return true;
 }
 
 void
 limits_uncharge(struct limits *l, enum limit_id id, uint64_t n)
 {
     COUNTER_SUB(l->used[id], n);
-}
-
-void
-limits_mark(struct limits *l)
-{
-    memcpy(l->peak, l->used, sizeof l->peak);
-    memset(l->was_hit, 0, sizeof l->was_hit);
 }

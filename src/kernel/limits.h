@@ -6,6 +6,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 enum limit_id {
 #define LIMIT(name, unit, dflt, min, max, at) LIMIT_##name,
@@ -33,9 +34,16 @@ void limits_init(struct limits *l); /* the defaults */
 bool limits_fit(const struct limits *l, enum limit_id id, uint64_t n);
 /* Returns false, and records a hit, if the limit would be exceeded. */
 bool limits_charge(struct limits *l, enum limit_id id, uint64_t n);
+/* Charges without a check: something that exists counts from now on. */
+void limits_settle(struct limits *l, enum limit_id id, uint64_t n);
 /* Releases a charge; the peak stays. */
 void limits_uncharge(struct limits *l, enum limit_id id, uint64_t n);
 /* Starts counting peaks and hits again. */
-void limits_mark(struct limits *l);
+static inline void
+limits_mark(struct limits *l)
+{
+    memcpy(l->peak, l->used, sizeof l->peak);
+    memset(l->was_hit, 0, sizeof l->was_hit);
+}
 
 #endif

@@ -4,11 +4,12 @@
  * never overlap, and touching ones of one type are merged, so a range has a
  * unique representation. An inode without records has no struct lock_inode.
  *
- * Deadlocks of POSIX locks: each process waits for at most one lock, so the
- * waits form chains. Before a process waits, the chain from the holder is
- * followed; if it leads back to the process, waiting would close a cycle, and
- * the call fails with EDEADLK. As this is checked for each wait, there never is
- * a cycle, and the walk ends. */
+ * Deadlocks of POSIX locks: a process without threads waits for at most one
+ * lock, so the waits form chains. Before a process waits, the chain from the
+ * holder is followed; if it leads back to the process, waiting would close a
+ * cycle, and the call fails with EDEADLK. A process with threads may wait for
+ * several locks. As on Linux, the oldest of these waits is followed, so some
+ * deadlocks of threads are not found. */
 #include "kernel/lock.h"
 
 #include "kernel/kernel.h"
@@ -337,14 +338,18 @@ lock_waits_for(const struct locks *l, const void *waiter)
     return NULL;
 }
 
-/* Returns true if t would wait for itself by waiting for `holder`. Each process
- * waits for one lock at most, so there is one chain to follow. */
+/* Returns true if t would wait for itself by waiting for `holder`. Waits of
+ * threads may have formed a cycle of other processes. A chain that has more
+ * steps than there are waits has run into one, and does not lead to t. */
 static bool
 lock_is_deadlock(const struct locks *l, const struct task *t,
                  const void *holder)
 {
-    while (holder && holder != t)
+    LIST_FOR_EACH(it, &l->waits) {
+        if (!holder || holder == t)
+            break;
         holder = lock_waits_for(l, holder);
+    }
     return holder == t;
 }
 

@@ -58,7 +58,11 @@ struct machine {
     /* In sys.next, memory below live_from (dead stack) and from dead_from to
      * dead_to (the buffer that fork unwinds into) is unused. */
     uint64_t live_from, dead_from, dead_to;
-    int32_t status; /* passed to sys.next */
+    uint64_t share_from; /* memory from here on can be shared */
+    int32_t status;      /* passed to sys.next */
+    /* Set before a resume: its slice ends after a fixed number of loops and
+     * calls of the program, with slice_is_over, and not by the time. */
+    bool is_counted, slice_is_over;
 };
 
 /* The reason why `resume` returned. */
@@ -76,7 +80,9 @@ enum machine_event {
 /* A trap in the form that Linux would report. */
 struct machine_trap {
     int signal;       /* SIGSEGV, SIGILL, SIGFPE, SIGBUS, SIGKILL */
+    int code;         /* si_code: SEGV_MAPERR, ... */
     char reason[120]; /* "out of bounds memory access", ... */
+    gaddr addr;       /* of the access; 0: unknown, or none */
 };
 
 /* A file of the host, mapped completely. */
@@ -102,6 +108,18 @@ struct program_source {
     const struct host_file *file;
 };
 
+/* The entry of a further thread: func(arg), on the stack that ends at `stack`.
+ */
+struct machine_entry {
+    uint32_t func, arg, stack;
+};
+
+/* A range of memory that is shared. All are multiples of 4 KiB. */
+struct machine_share {
+    uint8_t *bytes;
+    uint64_t at, len;
+};
+
 /* The functions of an engine. All of them are called on the OS thread that runs
  * the kernel, except `interrupt`. Errors are -errno, and leave the machine as
  * it was. */
@@ -120,6 +138,17 @@ struct machine_ops {
     /* Cheap: the first resume creates the instance. */
     int (*create)(struct engine *e, struct program *p, struct thread *th,
                   OWN struct machine **ret);
+    /* Cheap: makes another machine in the instance of m, with the same memory
+     * and a native stack of its own, for another thread. It begins in
+     * wasmsand_thread at its first resume. The instance goes when the last of
+     * its machines is freed. -ENOSYS: the program has no such entry. -EAGAIN,
+     * -ENOMEM. */
+    int (*spawn)(struct machine *m, struct thread *th,
+                 const struct machine_entry *entry, OWN struct machine **ret);
+    /* Drops what m runs, after a trap for example: m begins in wasmsand_fault
+     * at its next resume. Its stack ends at `stack`; 0: its stack pointer
+     * stays. -ENOSYS: the program has no such entry. */
+    int (*fault)(struct machine *m, uint32_t stack);
     /* Runs the machine until it waits, yields, forks or ends. *trap is set only
      * with MACHINE_TRAPPED. */
     enum machine_event (*resume)(struct machine *m, struct machine_trap *trap);
@@ -142,6 +171,17 @@ struct machine_ops {
      * memory, copy-on-write. Both are multiples of the host's page size.
      * -EINVAL, -ENOMEM: nothing has changed. */
     int (*map)(struct machine *m, int hfd, uint64_t at, uint64_t len);
+    /* share_new returns zeroed memory of `len` bytes, a multiple of 4 KiB, that
+     * machines can share; share_free frees it after all of them have unmapped
+     * it. -ENOMEM. */
+    int (*share_new)(struct engine *e, uint64_t len, uint8_t **ret);
+    void (*share_free)(struct engine *e, uint8_t *bytes, uint64_t len);
+    /* Maps such memory, or a part of it, into the memory of m; with bytes NULL,
+     * zeros of its own instead. `more` is the change in the number of shared
+     * ranges, because the host has a limit for all machines together. -EINVAL:
+     * below share_from or beyond the end. -ENOMEM. On failure, zeros may be
+     * there. */
+    int (*share)(struct machine *m, const struct machine_share *s, int more);
     /* After MACHINE_NEXT: writes a module, made from the source of m's program,
      * that starts in the current state of m, with its memory as data. `section`
      * becomes a custom section of it. -EINVAL: the source cannot be rewritten.
@@ -181,6 +221,10 @@ int32_t thread_signext(struct thread *th, gaddr at);
 /* sys.fork: returns 0, or -errno (limits; or in a vfork child) without
  * unwinding. */
 int thread_may_fork(struct thread *th);
+/* Finds the first shared range of the memory of th that ends beyond `at`.
+ * Returns false if there is none. */
+bool thread_next_share(struct thread *th, uint64_t at,
+                       struct machine_share *ret);
 /* memory.grow from `old` to `new` bytes: returns false to refuse it. */
 bool thread_may_grow(struct thread *th, uint64_t old_bytes, uint64_t new_bytes);
 

@@ -41,7 +41,7 @@ poll_is_over(struct task *t, int64_t deadline_ns)
 int64_t
 poll_mask_end(struct task *t, int64_t r)
 {
-    struct signals *s = &t->sig;
+    struct sigthread *s = task_sig(t);
 
     if (r == -EWAIT || !s->has_saved_mask)
         return r;

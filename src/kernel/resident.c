@@ -17,7 +17,7 @@ void
 resident_get_state(const struct task *t, struct resident_state *ret)
 {
     memcpy(ret->action, t->sig.action, sizeof ret->action);
-    ret->mask = t->sig.mask;
+    ret->mask = t->sig.first.mask;
     ret->word = t->sig.word;
     ret->umask = t->umask;
 }
@@ -26,9 +26,9 @@ void
 resident_set_state(struct task *t, const struct resident_state *s)
 {
     memcpy(t->sig.action, s->action, sizeof t->sig.action);
-    t->sig.mask = s->mask;
+    t->sig.first.mask = s->mask;
     t->sig.word = s->word;
-    t->sig.has_saved_mask = false;
+    t->sig.first.has_saved_mask = false;
     t->umask = s->umask;
 }
 
@@ -117,13 +117,15 @@ resident_thaw(struct resident *r, OWN struct program *p, uint64_t size)
 void
 resident_freeze(struct resident *r)
 {
-    if (r->task->thread)
-        task_end_borrower(r->task->thread);
-    thread_free(STEAL(r->task->thread));
+    TASK_FOR_EACH_THREAD(th, r->task)
+        task_end_borrower(th);
+    task_free_threads(r->task);
     r->is_dead = true;
 }
 
-/* The thread is put at the head of the queue: its user waits for it. */
+/* The thread is put at the head of the queue: its user waits for it. The word
+ * for signals in its memory is right: signals update it, and so does the owner
+ * that filled the memory. */
 void
 resident_run(struct resident *r, const char *command, size_t len, bool is_users)
 {
@@ -137,13 +139,14 @@ resident_run(struct resident *r, const char *command, size_t len, bool is_users)
     r->memory_end = 0;
     th->is_ready = th->is_waiting = false;
     th->leaving = LEAVE_NO;
-    signal_update_word(r->task);
-    sched_queue_front(th);
+    sched_queue_next(th);
 }
 
 void
 resident_on_next(struct task *t, int32_t status)
 {
+    t->resident->had_threads = task_is_threaded(t);
+    thread_end_others(t->thread);
     t->resident->is_parked = true;
     t->resident->status = status;
     t->resident->is_fresh = false;
@@ -162,10 +165,10 @@ resident_on_exit(struct task *t, int status)
     r->is_parked = r->is_dead = true;
     r->status = sig ? 128 + sig : status >> 8 & 0xff;
     t->is_stopped = false;
-    if (!t->thread)
-        return;
-    task_end_borrower(t->thread);
-    sched_bury(t->thread);
+    TASK_FOR_EACH_THREAD(th, t) {
+        task_end_borrower(th);
+        sched_bury(th);
+    }
 }
 
 /* shell_command(buf, size): copies the text of the command, without a NUL, and

@@ -30,6 +30,7 @@ struct resident {
     bool is_users;       /* the command goes into the history */
     uint32_t memory_end; /* end of the memory used by the last command; 0:
                           * unknown */
+    bool had_threads;    /* more than one, when it reached sys.next last */
     bool is_fresh;       /* a new or forked sandbox: reseed random state */
 };
 
@@ -54,7 +55,8 @@ void resident_free(OWN struct resident *r); /* ends the task; accepts NULL */
 void resident_run(struct resident *r, const char *command, size_t len,
                   bool is_users);
 /* Creates a machine of program p (consumed) if there is none. Its memory has
- * `size` bytes, and the initial content of the program. */
+ * `size` bytes, and the initial content of the program. After filling it, the
+ * caller calls signal_update_word. */
 int resident_thaw(struct resident *r, OWN struct program *p, uint64_t size);
 /* Frees the machine; the task stays. */
 void resident_freeze(struct resident *r);

@@ -16,6 +16,8 @@
  * therefore checked between slices, at least once in a millisecond and in
  * TURNS_PER_LOOK slices. */
 #include "base/counter.h"
+#include "kernel/fault.h"
+#include "kernel/guard.h"
 #include "kernel/kernel.h"
 #include "kernel/resident.h"
 #include "kernel/timers.h"
@@ -45,11 +47,27 @@ sched_queue_of(struct thread *th)
     return th->owner->run_tag == k->run_tag ? &k->run_queue : &k->background;
 }
 
+/* Where runs are to be repeatable, the slice of a thread is counted while
+ * another one of its process can run. If th is the first such one, the thread
+ * that runs yields at its next check, so that counting begins there. */
+static void
+sched_queue_begin(struct thread *th)
+{
+    struct kernel *k = th->kernel;
+    struct thread *now = k->running;
+
+    if (k->clock.is_virtual && now && now != th && now->owner == th->owner &&
+        !now->machine->is_counted)
+        k->machine->interrupt(k->engine);
+}
+
 void
 sched_queue(struct thread *th)
 {
-    if (list_is_empty(&th->run_link) && !th->is_stopped)
-        list_push_back(sched_queue_of(th), &th->run_link);
+    if (!list_is_empty(&th->run_link) || th->is_stopped)
+        return;
+    sched_queue_begin(th);
+    list_push_back(sched_queue_of(th), &th->run_link);
 }
 
 void
@@ -69,6 +87,7 @@ sched_queue_soon(struct thread *th, struct list *at)
 
     if (!list_is_empty(&th->run_link) || th->is_stopped)
         return;
+    sched_queue_begin(th);
     if (list_is_empty(queue) || ++k->boosts <= BOOSTS_MAX) {
         list_insert_after(at, &th->run_link);
         return;
@@ -139,12 +158,26 @@ sched_free_dead(struct kernel *k)
         struct thread *th =
             CONTAINER_OF(k->dead_threads.next, struct thread, run_link);
         struct task *t = th->owner;
-        t->thread = NULL;
         thread_free(th);
-        task_notify(t);
+        if (!t->thread)
+            task_notify(t);
     }
     while (!list_is_empty(&k->reap_list))
         task_reap(CONTAINER_OF(k->reap_list.next, struct task, reap));
+}
+
+/* Returns true if another thread of the same process could run: th may be
+ * waiting for it in a loop. */
+static bool
+sched_has_rival(const struct thread *th)
+{
+    const struct task *t = th->owner;
+
+    if (task_is_threaded(t))
+        TASK_FOR_EACH_THREAD(other, t)
+            if (other != th && !list_is_empty(&other->run_link))
+                return true;
+    return false;
 }
 
 /* --- running one thread */
@@ -158,6 +191,7 @@ sched_restart_after_exec(struct thread *th)
     struct program *p = program_get(th->owner->next_program);
 
     program_put(STEAL(th->owner->next_program));
+    sched_free_dead(k); /* among them the other threads of this machine */
     thread_drop_machine(th);
     th->leaving = LEAVE_NO;
     th->program = p;
@@ -186,15 +220,28 @@ sched_on_trap(struct thread *th, const struct machine_trap *trap)
     struct kernel *k = th->kernel;
     struct task *t = th->owner;
 
-    memcpy(t->trap, trap->reason, sizeof t->trap);
     k->running = NULL;
+    if (!th->fault)
+        memcpy(t->trap, trap->reason, sizeof t->trap);
+    if (fault_handle(th, trap))
+        return;
+    int sig = th->fault ? th->fault : trap->signal;
     if (th->task != t) {
         struct task *child = th->task;
         task_vfork_done(th);
-        task_exit(child, trap->signal);
+        task_exit(child, sig);
         task_notify(child);
     }
-    task_exit(t, trap->signal);
+    task_exit(t, sig);
+}
+
+/* Returns true if the guard below its stack was written to: found in its last
+ * call, or now, before another thread runs. */
+static bool
+sched_has_overflown(const struct thread *th, enum machine_event e)
+{
+    return th->leaving == LEAVE_OVERFLOW ||
+           (!th->leaving && e == MACHINE_YIELDED && !guard_is_intact(th));
 }
 
 /* Decides what happens to a thread after its machine returned. A thread that
@@ -204,6 +251,12 @@ static void
 sched_on_event(struct thread *th, enum machine_event e,
                const struct machine_trap *trap)
 {
+    if (sched_has_overflown(th, e)) {
+        th->leaving = LEAVE_NO;
+        sched_on_trap(th, &(struct machine_trap){SIGSEGV, SEGV_MAPERR,
+                                                 "stack overflow", 0});
+        return;
+    }
     if (th->leaving) {
         sched_on_left(th);
         return;
@@ -220,8 +273,10 @@ sched_on_event(struct thread *th, enum machine_event e,
         break;
     case MACHINE_YIELDED:
         /* A slice ends by the host's time, which must not decide who runs next
-         * where runs are to be repeatable: the same thread goes on. */
-        if (th->kernel->clock.is_virtual)
+         * where runs are to be repeatable: the same thread goes on, unless its
+         * slice was counted. */
+        if (th->kernel->clock.is_virtual &&
+            !(th->machine->slice_is_over && sched_has_rival(th)))
             sched_queue_next(th);
         else
             sched_queue(th);
@@ -240,7 +295,7 @@ sched_on_event(struct thread *th, enum machine_event e,
         break;
     case MACHINE_LEFT:
     case MACHINE_ENDED:
-        task_exit(th->owner, 0);
+        task_exit(th->owner, th->fault); /* its handler has returned */
         break;
     }
 }
@@ -272,7 +327,8 @@ sched_look_at_stack(struct thread *th, enum machine_event e,
     th->unseen_ns = 0;
     if (thread_charge_stack(th, m->ops->stack_bytes(m)))
         return e;
-    *trap = (struct machine_trap){SIGSEGV, "stack overflow: memory limit"};
+    *trap = (struct machine_trap){SIGSEGV, SEGV_MAPERR,
+                                  "stack overflow: memory limit", 0};
     return MACHINE_TRAPPED;
 }
 
@@ -320,8 +376,10 @@ sched_account(struct kernel *k)
     if (k->running) {
         int64_t ns = sched_work_of(k, now, now - k->slice_start_ns);
         COUNTER_ADD(k->cpu_ns, ns);
-        if (!k->clock.is_virtual)
+        if (!k->clock.is_virtual) {
             k->running->owner->usage.cpu_ns += ns;
+            k->running->cpu_ns += ns;
+        }
     }
     k->slice_start_ns = now;
 }
@@ -337,9 +395,12 @@ sched_run_thread(struct kernel *k, struct thread *th)
     sched_remove(th);
     th->is_waiting = false;
     k->running = th;
+    thread_switch(th);
+    th->machine->is_counted = k->clock.is_virtual && sched_has_rival(th);
     enum machine_event e = k->machine->resume(th->machine, &trap);
     sched_account(k);
     th->owner->usage.switches++;
+    th->switches++;
     timers_check_cpu(th->owner); /* may end it, as its own call would */
     k->running = NULL;
     if (sched_stack_is_due(th, e, k->slice_start_ns - start_ns))

@@ -13,18 +13,20 @@
 #include "kernel/signal.h"
 
 #include "kernel/kernel.h"
-#include "kernel/timers.h"
+#include "kernel/posix_timers.h"
 
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #define UNMASKABLE (SIG_BIT(SIGKILL) | SIG_BIT(SIGSTOP))
 #define STOPS \
     (SIG_BIT(SIGSTOP) | SIG_BIT(SIGTSTP) | SIG_BIT(SIGTTIN) | SIG_BIT(SIGTTOU))
 #define IGNORED_BY_DEFAULT \
     (SIG_BIT(SIGCHLD) | SIG_BIT(SIGURG) | SIG_BIT(SIGWINCH) | SIG_BIT(SIGCONT))
+#define ALL_SIGNALS (~UINT64_C(0))
 enum { FIRST_REALTIME = 32 };
 
 struct sigqueue {
@@ -32,53 +34,92 @@ struct sigqueue {
     struct siginfo_k info;
 };
 
-void
-signals_init(struct signals *s)
+static void
+sigpending_init(struct sigpending *p)
 {
-    *s = (struct signals){0};
-    list_init(&s->queue);
-    list_init(&s->watchers);
+    p->set = 0;
+    list_init(&p->queue);
 }
 
 /* Removes all signals of a set, queued and pending. */
 static void
-signal_queue_drop(struct signals *s, struct kernel *k, uint64_t set)
+sigpending_remove(struct kernel *k, OWN struct sigqueue *q)
 {
-    LIST_FOR_EACH_SAFE(it, &s->queue) {
+    list_remove(&q->link);
+    limits_uncharge(&k->limits, LIMIT_sigqueue, 1);
+    free(q);
+}
+
+static void
+sigpending_drop(struct sigpending *p, struct kernel *k, uint64_t set)
+{
+    LIST_FOR_EACH_SAFE(it, &p->queue) {
         struct sigqueue *q = CONTAINER_OF(it, struct sigqueue, link);
-        if (!(set & SIG_BIT(q->info.signo)))
-            continue;
-        list_remove(&q->link);
-        limits_uncharge(&k->limits, LIMIT_sigqueue, 1);
-        free(q);
+        if (set & SIG_BIT(q->info.signo))
+            sigpending_remove(k, q);
     }
-    s->pending &= ~set;
+    p->set &= ~set;
 }
 
 /* Drops signals of POSIX timers, which end with their program. */
 static void
-signal_queue_drop_timers(struct signals *s, struct kernel *k)
+sigpending_drop_timers(struct sigpending *p, struct kernel *k)
 {
     uint64_t dropped = 0, kept = 0;
 
-    LIST_FOR_EACH_SAFE(it, &s->queue) {
+    LIST_FOR_EACH_SAFE(it, &p->queue) {
         struct sigqueue *q = CONTAINER_OF(it, struct sigqueue, link);
         if (q->info.code != SI_TIMER) {
             kept |= SIG_BIT(q->info.signo);
             continue;
         }
         dropped |= SIG_BIT(q->info.signo);
-        list_remove(&q->link);
-        limits_uncharge(&k->limits, LIMIT_sigqueue, 1);
-        free(q);
+        sigpending_remove(k, q);
     }
-    s->pending &= ~(dropped & ~kept);
+    p->set &= ~(dropped & ~kept);
+}
+
+void
+sigthread_init(struct sigthread *s, uint64_t mask)
+{
+    *s = (struct sigthread){.mask = mask};
+    sigpending_init(&s->pending);
+}
+
+void
+sigthread_fini(struct sigthread *s, struct kernel *k)
+{
+    sigpending_drop(&s->pending, k, ALL_SIGNALS);
+}
+
+void
+sigthread_move(struct sigthread *to, struct sigthread *from, struct kernel *k)
+{
+    sigthread_fini(to, k);
+    sigthread_init(to, from->mask);
+    to->pending.set = from->pending.set;
+    while (!list_is_empty(&from->pending.queue)) {
+        struct list *first = from->pending.queue.next;
+        list_remove(first);
+        list_push_back(&to->pending.queue, first);
+    }
+    sigthread_init(from, 0);
+}
+
+void
+signals_init(struct signals *s)
+{
+    *s = (struct signals){0};
+    sigpending_init(&s->pending);
+    sigthread_init(&s->first, 0);
+    list_init(&s->watchers);
 }
 
 void
 signals_fini(struct signals *s, struct kernel *k)
 {
-    signal_queue_drop(s, k, ~UINT64_C(0));
+    sigpending_drop(&s->pending, k, ALL_SIGNALS);
+    sigthread_fini(&s->first, k);
     while (!list_is_empty(&s->watchers))
         list_remove(s->watchers.next);
 }
@@ -86,18 +127,31 @@ signals_fini(struct signals *s, struct kernel *k)
 /* During sigsuspend and similar calls, a child gets the mask that is restored
  * later. */
 void
-signals_copy(struct signals *to, const struct signals *from)
+signals_copy(struct signals *to, struct task *from)
 {
+    const struct sigthread *by = task_sig(from);
+
     signals_init(to);
-    memcpy(to->action, from->action, sizeof to->action);
-    to->mask = from->has_saved_mask ? from->saved_mask : from->mask;
-    to->word = from->word;
+    memcpy(to->action, from->sig.action, sizeof to->action);
+    to->first.mask = by->has_saved_mask ? by->saved_mask : by->mask;
+    to->first.alt_end = by->alt_end;
+    to->word = from->sig.word;
+}
+
+/* Of the task and of all its threads. */
+static void
+signals_drop_set(struct task *t, uint64_t set)
+{
+    sigpending_drop(&t->sig.pending, t->kernel, set);
+    sigpending_drop(&t->sig.first.pending, t->kernel, set);
+    TASK_FOR_EACH_THREAD(th, t)
+        sigpending_drop(&thread_sig(th, t)->pending, t->kernel, set);
 }
 
 void
 signals_drop(struct task *t)
 {
-    signal_queue_drop(&t->sig, t->kernel, ~SIG_BIT(SIGCHLD));
+    signals_drop_set(t, ~SIG_BIT(SIGCHLD));
 }
 
 /* Handlers are addresses in the old program; ignored signals stay ignored. */
@@ -106,7 +160,8 @@ signals_exec(struct task *t)
 {
     struct signals *s = &t->sig;
 
-    signal_queue_drop_timers(s, t->kernel);
+    sigpending_drop_timers(&s->pending, t->kernel);
+    sigpending_drop_timers(&s->first.pending, t->kernel);
     for (int sig = 1; sig <= NSIG_MAX; sig++) {
         bool ignored = s->action[sig].handler == GUEST_SIG_IGN;
         s->action[sig] = (struct sigaction_k){0};
@@ -114,7 +169,8 @@ signals_exec(struct task *t)
             s->action[sig].handler = GUEST_SIG_IGN;
     }
     s->word = 0;
-    s->has_saved_mask = false;
+    s->first.has_saved_mask = false;
+    s->first.alt_end = 0;
 }
 
 /* --- what a signal would do to a task */
@@ -135,10 +191,9 @@ signal_has_handler(const struct task *t, int sig)
     return t->sig.action[sig].handler > GUEST_SIG_IGN;
 }
 
-/* Performs the default action of a signal that is unmasked, has no handler and
- * is not ignored. Stop signals of the terminal do not stop an orphaned group:
+/* Stop signals of the terminal do not stop an orphaned group:
  * nobody could continue it. */
-static void
+void
 signal_act_by_default(struct task *t, int sig)
 {
     if (!(STOPS & SIG_BIT(sig))) {
@@ -152,10 +207,16 @@ signal_act_by_default(struct task *t, int sig)
     task_stop(t, sig);
 }
 
-bool
-signal_is_due(const struct task *t)
+uint64_t
+signals_pending(struct task *t)
 {
-    return t->sig.pending & ~t->sig.mask;
+    return t->sig.pending.set | task_sig(t)->pending.set;
+}
+
+bool
+signal_is_due(struct task *t)
+{
+    return signals_pending(t) & ~task_sig(t)->mask;
 }
 
 /* A vfork child uses its parent's memory; only the task that the thread works
@@ -171,31 +232,50 @@ signal_update_word(struct task *t)
     (void)copy_to_guest(t, t->sig.word, &due, sizeof due);
 }
 
-/* --- sending */
+/* --- sending
+ *
+ * A signal is for a task, or for one thread of it. Problem: a task has several
+ * threads, each with a mask of its own. Idea: a signal for the task stays in
+ * the queue of the task until a thread takes it. One thread that would take it
+ * is woken: one that waits for it in sigtimedwait, or else the oldest that does
+ * not block it. If that one blocks the signal before it takes it, or ends,
+ * another one is woken (signals_hand_over). So a signal is never lost while a
+ * thread could take it, and no second thread is disturbed. */
+
+/* The limit is that of a user, and nearly all processes of a sandbox have the
+ * same one. */
+bool
+signal_may_queue(const struct task *t)
+{
+    return t->kernel->limits.used[LIMIT_sigqueue] <
+           t->rlimits[RLIMIT_SIGPENDING].cur;
+}
 
 /* A plain signal is pending at most once, and is never lost: without memory it
  * has no details. Real-time signals are queued each, or refused. */
 static int
-signal_enqueue(struct task *t, const struct siginfo_k *info)
+signal_enqueue(struct task *t, struct sigpending *p,
+               const struct siginfo_k *info)
 {
-    struct signals *s = &t->sig;
+    struct kernel *k = t->kernel;
     int sig = info->signo;
     bool coalesces = sig < FIRST_REALTIME;
 
-    if (coalesces && s->pending & SIG_BIT(sig))
+    if (coalesces && p->set & SIG_BIT(sig))
         return 0;
-    bool charged = limits_charge(&t->kernel->limits, LIMIT_sigqueue, 1);
+    bool charged =
+        signal_may_queue(t) && limits_charge(&k->limits, LIMIT_sigqueue, 1);
     struct sigqueue *q = charged ? malloc(sizeof *q) : NULL;
     if (q) {
         q->info = *info;
-        list_push_back(&s->queue, &q->link);
+        list_push_back(&p->queue, &q->link);
     } else {
         if (charged)
-            limits_uncharge(&t->kernel->limits, LIMIT_sigqueue, 1);
+            limits_uncharge(&k->limits, LIMIT_sigqueue, 1);
         if (!coalesces)
             return -EAGAIN;
     }
-    s->pending |= SIG_BIT(sig);
+    p->set |= SIG_BIT(sig);
     return 0;
 }
 
@@ -217,9 +297,9 @@ static void
 signal_before_send(struct task *t, int sig)
 {
     if (STOPS & SIG_BIT(sig))
-        signal_queue_drop(&t->sig, t->kernel, SIG_BIT(SIGCONT));
+        signals_drop_set(t, SIG_BIT(SIGCONT));
     if (sig == SIGCONT)
-        signal_queue_drop(&t->sig, t->kernel, STOPS);
+        signals_drop_set(t, STOPS);
     if (!t->is_stopped || (sig != SIGCONT && sig != SIGKILL))
         return;
     task_continue(t);
@@ -227,52 +307,96 @@ signal_before_send(struct task *t, int sig)
         signals_act(t);
 }
 
-/* Returns true if a default action may be performed now. A stopped task dies
- * only by SIGKILL, and sigwait takes a signal before its action. */
-static bool
-signal_acts_now(const struct task *t, int sig)
+/* The threads that may take a signal: `only`, or if NULL all of the task. */
+struct takers {
+    bool is_blocked;       /* by all of them */
+    bool is_waited_for;    /* by one, in sigtimedwait */
+    struct thread *chosen; /* or NULL */
+};
+
+static void
+signal_takers_add(struct takers *w, struct task *t, struct thread *th, int sig)
 {
-    return !signal_has_handler(t, sig) && !(t->sig.wait_set & SIG_BIT(sig)) &&
-           (!t->is_stopped || STOPS & SIG_BIT(sig));
+    const struct sigthread *s = thread_sig(th, t);
+    bool waits = s->wait_set & SIG_BIT(sig);
+    bool takes = !(s->mask & SIG_BIT(sig) & ~UNMASKABLE);
+
+    if ((waits && !w->is_waited_for) || (takes && !w->chosen))
+        w->chosen = th->task == t ? th : w->chosen;
+    w->is_waited_for |= waits;
+    w->is_blocked &= !takes;
+}
+
+static struct takers
+signal_takers_of(struct task *t, struct thread *only, int sig)
+{
+    struct takers w = {.is_blocked = true};
+
+    if (only) {
+        signal_takers_add(&w, t, only, sig);
+        return w;
+    }
+    TASK_FOR_EACH_THREAD(th, t)
+        signal_takers_add(&w, t, th, sig);
+    if (!t->thread)
+        w.is_blocked = t->sig.first.mask & SIG_BIT(sig) & ~UNMASKABLE;
+    return w;
 }
 
 /* The order of the steps is that of Linux: stop and continue first, then
  * ignored signals, then default actions, then the queue. */
-int
-signal_send(struct task *t, const struct siginfo_k *info)
+static int
+signal_post(struct task *t, struct thread *only, const struct siginfo_k *info)
 {
     int sig = info->signo;
-    bool blocked = t->sig.mask & SIG_BIT(sig) & ~UNMASKABLE;
 
     if (task_is_over(t) || (!t->thread && !t->resident))
         return 0;
     signal_before_send(t, sig);
     if (task_is_over(t))
         return 0;
-    if (!blocked && signal_is_ignored(t, sig) &&
-        !(t->sig.wait_set & SIG_BIT(sig)))
-        return 0;
-    if (!blocked && signal_acts_now(t, sig)) {
-        signal_act_by_default(t, sig);
-        return 0;
+    struct takers w = signal_takers_of(t, only, sig);
+    if (!w.is_blocked && !w.is_waited_for && !signal_has_handler(t, sig)) {
+        if (signal_is_ignored(t, sig))
+            return 0;
+        /* A stopped task dies only by SIGKILL. */
+        if (!t->is_stopped || STOPS & SIG_BIT(sig)) {
+            signal_act_by_default(t, sig);
+            return 0;
+        }
     }
-    int r = signal_enqueue(t, info);
+    int r = signal_enqueue(
+        t, only ? &thread_sig(only, t)->pending : &t->sig.pending, info);
     if (r < 0)
         return r;
     signal_tell_watchers(t, sig);
     signal_update_word(t);
-    if (t->thread && t->thread->task == t &&
-        (!blocked || t->sig.wait_set & SIG_BIT(sig)))
-        thread_wake(t->thread);
+    if (w.chosen)
+        thread_wake(w.chosen);
     return 0;
+}
+
+int
+signal_send(struct task *t, const struct siginfo_k *info)
+{
+    return signal_post(t, NULL, info);
+}
+
+int
+signal_send_thread(struct task *t, struct thread *th,
+                   const struct siginfo_k *info)
+{
+    return signal_post(t, th, info);
 }
 
 /* A timer has at most one signal in the queue; further expirations are counted
  * there. */
 bool
-signal_add_overrun(struct task *t, int timerid, int missed)
+signal_add_overrun(struct task *t, struct thread *th, int timerid, int missed)
 {
-    LIST_FOR_EACH(it, &t->sig.queue) {
+    struct sigpending *p = th ? &thread_sig(th, t)->pending : &t->sig.pending;
+
+    LIST_FOR_EACH(it, &p->queue) {
         struct siginfo_k *si = &CONTAINER_OF(it, struct sigqueue, link)->info;
         if (si->code != SI_TIMER || si->timerid != timerid)
             continue;
@@ -287,6 +411,15 @@ void
 signal_send_kernel(struct task *t, int sig)
 {
     struct siginfo_k si = {.signo = sig, .code = SI_KERNEL};
+
+    (void)signal_send(t, &si);
+}
+
+void
+signal_send_self(struct task *t, int sig)
+{
+    struct siginfo_k si = {
+        .signo = sig, .code = SI_USER, .pid = t->pid, .uid = t->as.cred.ruid};
 
     (void)signal_send(t, &si);
 }
@@ -315,14 +448,14 @@ signal_send_group(struct kernel *k, int pgid, const struct siginfo_k *si)
 void
 signals_act(struct task *t)
 {
-    struct signals *s = &t->sig;
-    uint64_t due = s->pending & ~s->mask;
+    uint64_t due = signals_pending(t) & ~task_sig(t)->mask;
 
     for (; due && !task_is_over(t); due &= due - 1) {
         int sig = __builtin_ctzll(due) + 1;
         if (signal_has_handler(t, sig))
             continue;
-        signal_queue_drop(s, t->kernel, SIG_BIT(sig));
+        sigpending_drop(&t->sig.pending, t->kernel, SIG_BIT(sig));
+        sigpending_drop(&task_sig(t)->pending, t->kernel, SIG_BIT(sig));
         if (!signal_is_ignored(t, sig))
             signal_act_by_default(t, sig);
     }
@@ -331,9 +464,28 @@ signals_act(struct task *t)
 }
 
 void
+signals_hand_over(struct task *t, struct thread *from)
+{
+    uint64_t due = t->sig.pending.set;
+
+    TASK_FOR_EACH_THREAD(th, t) {
+        uint64_t taken = due & ~thread_sig(th, t)->mask;
+        if (th == from || th->task != t || !taken)
+            continue;
+        thread_wake(th);
+        due &= ~taken;
+    }
+}
+
+void
 signals_set_mask(struct task *t, uint64_t mask)
 {
-    t->sig.mask = mask & ~UNMASKABLE;
+    struct sigthread *s = task_sig(t);
+    bool blocks_more = t->sig.pending.set & mask & ~s->mask;
+
+    s->mask = mask & ~UNMASKABLE;
+    if (blocks_more)
+        signals_hand_over(t, t->thread);
     signals_act(t);
 }
 
@@ -341,7 +493,7 @@ signals_set_mask(struct task *t, uint64_t mask)
 void
 signals_swap_mask(struct task *t, uint64_t mask)
 {
-    struct signals *s = &t->sig;
+    struct sigthread *s = task_sig(t);
 
     if (t->thread->call.is_retry)
         return;
@@ -356,23 +508,20 @@ void
 signal_forget_ignored(struct task *t, int sig)
 {
     if (signal_is_ignored(t, sig))
-        signal_queue_drop(&t->sig, t->kernel, SIG_BIT(sig));
+        signals_drop_set(t, SIG_BIT(sig));
     signals_act(t);
 }
 
-/* Lower numbers first, and the oldest entry of a number first. The pending bit
- * stays while further entries of the same signal are queued. */
-int
-signal_take(struct task *t, uint64_t set, struct siginfo_k *ret)
+/* Removes the oldest signal of this number. It stays in the set while there is
+ * another one. */
+static struct siginfo_k
+sigpending_take(struct sigpending *p, struct kernel *k, int sig)
 {
-    uint64_t due = t->sig.pending & set;
+    struct siginfo_k info = {.signo = sig};
     struct sigqueue *found = NULL;
     bool more = false;
 
-    if (!due)
-        return 0;
-    int sig = __builtin_ctzll(due) + 1;
-    LIST_FOR_EACH(it, &t->sig.queue) {
+    LIST_FOR_EACH(it, &p->queue) {
         struct sigqueue *q = CONTAINER_OF(it, struct sigqueue, link);
         if (q->info.signo != sig)
             continue;
@@ -381,120 +530,40 @@ signal_take(struct task *t, uint64_t set, struct siginfo_k *ret)
             break;
         found = q;
     }
-    *ret = found ? found->info : (struct siginfo_k){.signo = sig};
     if (found) {
-        list_remove(&found->link);
-        limits_uncharge(&t->kernel->limits, LIMIT_sigqueue, 1);
-        free(found);
+        info = found->info;
+        sigpending_remove(k, found);
     }
-    if (ret->code == SI_TIMER)
-        timers_delivered(t, ret->timerid, ret->overrun);
     if (!more)
-        t->sig.pending &= ~SIG_BIT(sig);
+        p->set &= ~SIG_BIT(sig);
+    return info;
+}
+
+int
+signal_take(struct task *t, uint64_t set, struct siginfo_k *ret)
+{
+    struct sigpending *p = &task_sig(t)->pending;
+
+    if (!(p->set & set))
+        p = &t->sig.pending;
+    if (!(p->set & set))
+        return 0;
+    int sig = __builtin_ctzll(p->set & set) + 1;
+    *ret = sigpending_take(p, t->kernel, sig);
+    if (ret->code == SI_TIMER)
+        posix_timers_delivered(t, ret->timerid, ret->overrun);
     signal_update_word(t);
     return sig;
 }
 
 /* The signal that will be delivered first decides about the restart. */
 int
-signal_interrupt(const struct task *t, bool restartable)
+signal_interrupt(struct task *t, bool restartable)
 {
-    uint64_t due = t->sig.pending & ~t->sig.mask;
+    uint64_t due = signals_pending(t) & ~task_sig(t)->mask;
     int sig = due ? __builtin_ctzll(due) + 1 : 0;
 
     return restartable && (t->sig.action[sig].flags & GSA_RESTART)
                ? -ERESTARTSYS
                : -EINTR;
-}
-
-/* --- the guest's view */
-
-static void
-signal_put32(uint8_t *out, size_t at, uint32_t v)
-{
-    memcpy(out + at, &v, sizeof v);
-}
-
-/* Writes the 32-bit siginfo_t: three words, then a union by the kind of
- * signal. */
-void
-signal_info_to_guest(const struct siginfo_k *si, uint8_t out[128])
-{
-    memset(out, 0, 128);
-    signal_put32(out, 0, (uint32_t)si->signo);
-    signal_put32(out, 4, (uint32_t)si->errnum);
-    signal_put32(out, 8, (uint32_t)si->code);
-    if (si->code == SI_TIMER) {
-        signal_put32(out, 12, (uint32_t)si->timerid);
-        signal_put32(out, 16, (uint32_t)si->overrun);
-        signal_put32(out, 20, si->value);
-    } else if (si->code > 0 && si->signo == SIGCHLD) {
-        signal_put32(out, 12, (uint32_t)si->pid);
-        signal_put32(out, 16, si->uid);
-        signal_put32(out, 20, (uint32_t)si->status);
-        signal_put32(out, 24, (uint32_t)(si->utime_ms / 10));
-        signal_put32(out, 28, (uint32_t)(si->stime_ms / 10));
-    } else if (si->code > 0 && si->addr) {
-        signal_put32(out, 12, si->addr);
-    } else {
-        signal_put32(out, 12, (uint32_t)si->pid);
-        signal_put32(out, 16, si->uid);
-        signal_put32(out, 20, si->value);
-    }
-}
-
-void
-thread_sigword(struct thread *th, gaddr at)
-{
-    th->owner->sig.word = at;
-    signal_update_word(th->owner);
-}
-
-/* The record that signext stores for the libc; see guest/musl. */
-struct guest_signal {
-    int32_t sig;
-    uint32_t handler, flags, old_mask[2];
-    uint8_t info[128];
-};
-
-/* Delivers one signal: the libc gets the handler and the mask to restore, and
- * runs the handler with the new mask, which is set here. Returns 1, or 0 if
- * nothing is due. */
-int32_t
-thread_signext(struct thread *th, gaddr at)
-{
-    struct task *t = th->task;
-    struct signals *s = &t->sig;
-    struct guest_signal g;
-    struct siginfo_k si;
-
-    if (th->leaving)
-        return 0;
-    signals_act(t);
-    if (t->is_zombie)
-        return 0;
-    int sig = signal_take(t, ~s->mask, &si);
-    if (!sig)
-        return 0;
-    struct sigaction_k *act = &s->action[sig];
-    uint64_t old = s->has_saved_mask ? s->saved_mask : s->mask;
-    s->has_saved_mask = false;
-    g = (struct guest_signal){
-        .sig = sig,
-        .handler = act->handler,
-        .flags = act->flags,
-        .old_mask = {(uint32_t)old, (uint32_t)(old >> 32)}};
-    signal_info_to_guest(&si, g.info);
-    uint64_t mask = s->mask | act->mask;
-    if (!(act->flags & GSA_NODEFER))
-        mask |= SIG_BIT(sig);
-    if (act->flags & GSA_RESETHAND)
-        *act = (struct sigaction_k){0};
-    if (copy_to_guest(t, at, &g, sizeof g) < 0) {
-        signal_act_by_default(t,
-                              SIGSEGV); /* no space on its stack, as on Linux */
-        return 0;
-    }
-    signals_set_mask(t, mask);
-    return 1;
 }

@@ -160,7 +160,7 @@ signalfd_poll(struct file *f, struct poll_table *pt)
     /* Out of memory: the signal is found at the next look. */
     if (pt && pt->add)
         (void)signalfd_watch_task(sf, th->task);
-    return th->task->sig.pending & sf->set ? POLLIN | POLLRDNORM : 0;
+    return signals_pending(th->task) & sf->set ? POLLIN | POLLRDNORM : 0;
 }
 
 static void

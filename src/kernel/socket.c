@@ -7,6 +7,7 @@
 #include "kernel/socket.h"
 
 #include "kernel/kernel.h"
+#include "kernel/outside.h"
 #include "kernel/packet.h"
 
 #include <errno.h>
@@ -166,6 +167,7 @@ socket_lose_peer(struct socket *p, bool resets)
         if (resets) {
             p->shut = SHUT_BITS;
             p->error = ECONNRESET;
+            p->is_reset = socket_is_inet(p);
         }
     }
     waitq_wake(&p->events);
@@ -179,6 +181,7 @@ socket_free(OWN struct socket *s)
     if (!s)
         return;
     bool resets = socket_is_reset(s);
+    outside_release(s);
     socket_listen_end(s);
     socket_leave_peer(s);
     while (!list_is_empty(&s->peers))
@@ -279,6 +282,8 @@ socket_poll(struct file *f, struct poll_table *pt)
     short events = s->error ? POLLERR : 0;
 
     poll_wait(pt, &s->events);
+    if (s->out)
+        return outside_poll(s);
     if (s->state == SOCK_CONNECTING)
         return events;
     if (!list_is_empty(&s->queue) || !list_is_empty(&s->pending))
@@ -308,7 +313,7 @@ socket_ioctl(struct file *f, struct task *t, uint32_t cmd, uint32_t arg)
     if (s->state == SOCK_LISTENING)
         return -EINVAL;
     if (cmd == FIONREAD)
-        n = (int32_t)socket_readable(s);
+        n = (int32_t)(s->out ? outside_readable(s) : socket_readable(s));
     else
         n = s->peer ? (int32_t)socket_readable(s->peer) : 0;
     return copy_to_guest(t, arg, &n, sizeof n);

@@ -1,5 +1,5 @@
 /* Sockets: the part that all families share. All traffic stays inside the
- * sandbox.
+ * sandbox, unless it has a network: see outside.h.
  *
  * A socket belongs to its file or, before accept, to its listener. Connected
  * sockets refer to each other by `peer`. The list `peers` of a socket contains
@@ -25,6 +25,7 @@ struct file;
 struct kernel;
 struct net;
 struct packet;
+struct outside_end;
 struct socket;
 struct task;
 
@@ -92,6 +93,8 @@ struct sock_family {
     int (*listen)(struct socket *s);
     /* Releases the name. */
     void (*unbind)(struct socket *s);
+    /* Returns true if addr is outside of the sandbox. NULL: never. */
+    bool (*is_outside)(const struct socket *s, const struct sock_addr *addr);
     /* Finds the socket of the same type that addr names; -ECONNREFUSED, ... A
      * wildcard in addr is replaced by its meaning. */
     int (*find)(struct socket *s, struct task *t, struct sock_addr *addr,
@@ -105,6 +108,11 @@ struct sock_family {
 };
 
 extern const struct sock_family unix_family, inet_family;
+/* Returns the TCP socket that listens on a port of the loopback interface, or
+ * NULL. */
+struct socket *inet_find_listener(struct kernel *k, uint16_t port);
+/* Returns the next port of the ephemeral range, which may be in use. */
+uint16_t inet_next_port(struct net *n);
 
 /* A socket of any family and type. Members for one kind only are unused in
  * others. */
@@ -116,12 +124,14 @@ struct socket {
     enum sock_state state;
     unsigned shut;  /* SHUT_BIT_* */
     int error;      /* positive errno, for SO_ERROR and the next call */
+    bool is_reset;  /* TCP: the peer has aborted the connection */
     bool was_async; /* the result of a non-blocking connect is unreported */
     /* Woken for anything that poll would report: data, space, errors,
      * connections. */
     struct waitq events;
 
     struct socket *peer;
+    struct outside_end *out; /* a host outside as its peer: outside.h; NULL */
     struct list peers, peer_link;
 
     struct file *file; /* its owner, or NULL */
@@ -191,6 +201,10 @@ int socket_take_error(struct socket *s);
 int socket_listen(struct socket *s, struct task *t, int backlog);
 int socket_connect(struct socket *s, struct task *t, bool may_wait,
                    struct sock_addr *addr, struct waitq **ret_wait);
+/* Puts a connection of the host into the queue of a listener. On failure, the
+ * descriptor stays with the caller. -ECONNREFUSED: the queue is full; -ENOMEM
+ */
+int socket_accept_outside(struct socket *listener, int hfd);
 /* Removes the next connection from the queue. */
 int socket_accept(struct socket *s, OWN struct socket **ret);
 /* As shutdown(2). -EINVAL, -ENOTCONN. */
@@ -209,6 +223,10 @@ int64_t socket_recv(struct socket *s, struct task *t, struct sock_msg *m);
 bool socket_has_room(const struct socket *s);
 /* Returns the number of bytes that a read would get (FIONREAD). */
 size_t socket_readable(const struct socket *s);
+/* Puts a datagram into the queue of s, as if `from` had sent it. It is lost if
+ * the queue is full. */
+void socket_deliver(struct socket *s, const struct sock_addr *from,
+                    const void *p, size_t len);
 /* Frees all messages in the queue, with the files in them. */
 void socket_drop_queue(struct socket *s);
 

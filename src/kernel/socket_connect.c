@@ -6,6 +6,7 @@
  * put on the list of stalled sockets, and is connected when a slot becomes
  * free. */
 #include "kernel/kernel.h"
+#include "kernel/outside.h"
 #include "kernel/socket.h"
 
 #include <errno.h>
@@ -33,8 +34,23 @@ socket_listen(struct socket *s, struct task *t, int backlog)
 
 /* --- connecting */
 
-/* Creates the other end of s, which `listener` will accept. It inherits the
- * options of the listener, as on Linux. */
+/* A new connection has the options of its listener, as on Linux. */
+static void
+socket_connect_inherit(struct socket *c, const struct socket *listener)
+{
+    c->sndbuf = listener->sndbuf;
+    c->rcvbuf = listener->rcvbuf;
+    c->rcvtimeo_ns = listener->rcvtimeo_ns;
+    c->sndtimeo_ns = listener->sndtimeo_ns;
+    c->passcred = listener->passcred;
+    c->keepalive = listener->keepalive;
+    c->nodelay = listener->nodelay;
+    c->linger = listener->linger;
+    c->v6only = listener->v6only;
+    c->cred = listener->cred;
+}
+
+/* Creates the other end of s, which `listener` will accept. */
 static int
 socket_connect_server_end_new(struct socket *s, struct socket *listener,
                               OWN struct socket **ret)
@@ -49,19 +65,20 @@ socket_connect_server_end_new(struct socket *s, struct socket *listener,
         s->remote = listener->local;
     s->family->view(&s->remote, c->domain, &c->local);
     s->family->view(&s->local, c->domain, &c->remote);
-    c->sndbuf = listener->sndbuf;
-    c->rcvbuf = listener->rcvbuf;
-    c->rcvtimeo_ns = listener->rcvtimeo_ns;
-    c->sndtimeo_ns = listener->sndtimeo_ns;
-    c->passcred = listener->passcred;
-    c->keepalive = listener->keepalive;
-    c->nodelay = listener->nodelay;
-    c->linger = listener->linger;
-    c->v6only = listener->v6only;
-    c->cred = listener->cred;
+    socket_connect_inherit(c, listener);
     c->peer_cred = s->cred;
     *ret = c;
     return 0;
+}
+
+/* Adds c to the connections that wait to be accepted. */
+static void
+socket_connect_offer(OWN struct socket *c, struct socket *listener)
+{
+    c->listener = listener;
+    list_push_back(&listener->pending, &c->listen_link);
+    listener->n_pending++;
+    waitq_wake(&listener->events);
 }
 
 /* Joins s with a new socket that waits to be accepted. The client is connected
@@ -78,10 +95,7 @@ socket_connect_establish(struct socket *s, struct socket *listener)
     s->shut = 0;
     socket_join(s, c);
     socket_join(c, s);
-    c->listener = listener;
-    list_push_back(&listener->pending, &c->listen_link);
-    listener->n_pending++;
-    waitq_wake(&listener->events);
+    socket_connect_offer(c, listener);
     return 0;
 }
 
@@ -203,12 +217,18 @@ socket_connect(struct socket *s, struct task *t, bool may_wait,
 
     if (s->type == SOCK_DGRAM)
         return socket_connect_dgram(s, t, addr);
+    *ret_wait = &s->events;
+    if (s->state == SOCK_CONNECTING && s->out && may_wait)
+        return outside_connect(s, t, may_wait, addr);
     if (s->state != SOCK_IDLE)
         return socket_connect_again(s);
     int r = socket_take_error(s);
     if (r < 0)
         return r;
     socket_set_cred(s, t);
+    if (outside_of(s->kernel) && socket_is_inet(s) &&
+        s->family->is_outside(s, addr))
+        return outside_connect(s, t, may_wait, addr);
     r = s->family->find(s, t, addr, &listener);
     if (r == 0 && listener->state != SOCK_LISTENING)
         r = -ECONNREFUSED;
@@ -224,6 +244,34 @@ socket_connect(struct socket *s, struct task *t, bool may_wait,
 }
 
 /* --- accepting */
+
+/* The guest sees a connection over the loopback interface, from a port of its
+ * own. */
+int
+socket_accept_outside(struct socket *listener, int hfd)
+{
+    struct net *net = listener->kernel->net;
+    struct socket *c;
+
+    if (socket_connect_is_full(listener))
+        return -ECONNREFUSED;
+    int r = socket_new(listener->kernel, listener->domain, SOCK_STREAM,
+                       listener->protocol, &c);
+    if (r < 0)
+        return r;
+    r = outside_accept(c, hfd);
+    if (r < 0) {
+        socket_free(c);
+        return r;
+    }
+    const struct sock_addr local = listener->local;
+    c->family->view(&local, c->domain, &c->local);
+    c->remote = c->local;
+    c->remote.in.sin_port = htons(inet_next_port(net));
+    socket_connect_inherit(c, listener);
+    socket_connect_offer(c, listener);
+    return 0;
+}
 
 /* The new connection is no longer held by its listener, and a slot becomes
  * free. */
@@ -290,6 +338,8 @@ socket_shutdown(struct socket *s, int how)
         waitq_wake(&s->events);
         return 0;
     }
+    if (s->out)
+        return outside_shutdown(s, how);
     if (s->state != SOCK_CONNECTED &&
         (socket_is_inet(s) || s->type != SOCK_DGRAM))
         return -ENOTCONN;

@@ -4,6 +4,7 @@
  * queue. A sender waits for space in that queue. Streams fill up the last
  * packet; datagrams and records are one packet each. */
 #include "kernel/kernel.h"
+#include "kernel/outside.h"
 #include "kernel/packet.h"
 #include "kernel/socket.h"
 
@@ -244,6 +245,22 @@ socket_io_send_packet(struct socket *s, struct socket *to, struct sock_msg *m)
     return (int64_t)m->len;
 }
 
+void
+socket_deliver(struct socket *s, const struct sock_addr *from, const void *p,
+               size_t len)
+{
+    struct packet *k;
+
+    if (s->queued + sizeof *k + len > s->rcvbuf ||
+        packet_new(s->kernel, len, &k) < 0)
+        return;
+    memcpy(k->data, p, len);
+    k->end = len;
+    k->from = *from;
+    socket_io_enqueue(s, k);
+    waitq_wake(&s->events);
+}
+
 /* A record is bounded by the send buffer, so that it can ever be sent. */
 static int64_t
 socket_io_send_record(struct socket *s, struct sock_msg *m)
@@ -302,6 +319,8 @@ socket_io_send_udp(struct socket *s, struct task *t, struct sock_msg *m)
     if (m->len > UDP_BYTES_MAX)
         return -EMSGSIZE;
     int r = s->family->autobind(s);
+    if (r == 0 && s->family->is_outside(s, addr))
+        return outside_send_datagram(s, t, addr, m);
     if (r == 0)
         r = s->family->find(s, t, addr, &to);
     if (r < 0 && r != -ECONNREFUSED)
@@ -323,6 +342,8 @@ socket_send(struct socket *s, struct task *t, struct sock_msg *m)
     m->wait = &s->events;
     if (m->flags & MSG_OOB)
         return -EOPNOTSUPP;
+    if (s->out)
+        return outside_send(s, m);
     if (socket_is_stream(s))
         return socket_io_send_stream(s, m);
     if (s->type == SOCK_SEQPACKET)
@@ -445,6 +466,8 @@ socket_recv(struct socket *s, struct task *t, struct sock_msg *m)
     m->wait = &s->events;
     if (m->flags & MSG_OOB)
         return socket_is_inet(s) ? -EINVAL : -EOPNOTSUPP;
+    if (s->out)
+        return outside_recv(s, m);
     if (list_is_empty(&s->queue))
         return socket_io_why_empty(s);
     return socket_is_stream(s) ? socket_io_take_stream(s, m)

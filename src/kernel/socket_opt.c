@@ -1,6 +1,7 @@
 /* Socket options. Those without a meaning between the processes of one
  * sandbox are accepted and have a fixed value. */
 #include "kernel/kernel.h"
+#include "kernel/outside.h"
 #include "kernel/socket.h"
 
 #include <errno.h>
@@ -267,7 +268,7 @@ socket_opt_get_other(struct socket *s, int name, struct optval *v)
         v->i = s->protocol;
         return 0;
     case SO_ERROR:
-        v->i = -socket_take_error(s);
+        v->i = -(s->out ? outside_take_error(s) : socket_take_error(s));
         return 0;
     case SO_ACCEPTCONN:
         v->i = s->state == SOCK_LISTENING;

@@ -109,12 +109,14 @@ strace_enter(struct host_sink *out, struct task *t, uint32_t nr,
 {
     int word = 0;
 
+    int tid = t->thread->owner == t ? t->thread->tid : t->pid;
+
     if (!row) {
-        strace_printf(out, "[%d] syscall_%u(0x%x, 0x%x, 0x%x)", t->pid, nr,
-                      a[0], a[1], a[2]);
+        strace_printf(out, "[%d] syscall_%u(0x%x, 0x%x, 0x%x)", tid, nr, a[0],
+                      a[1], a[2]);
         return;
     }
-    strace_printf(out, "[%d] %s(", t->pid, row->name);
+    strace_printf(out, "[%d] %s(", tid, row->name);
     for (const char *s = row->args; *s && word < 6; s++) {
         if (s != row->args)
             strace_puts(out, ", ");

@@ -4,11 +4,8 @@
 #include "kernel/version.h"
 
 #include <errno.h>
-#include <sched.h>
 #include <string.h>
 #include <sys/random.h>
-
-enum { CPUS = 1 };
 
 /* uname(buf): six fields of 65 bytes. */
 int64_t
@@ -68,92 +65,6 @@ sys_getrandom(struct task *t, const union sysarg *a)
     return len;
 }
 
-/* sched_yield() */
-int64_t
-sys_sched_yield(struct task *t, const union sysarg *a)
-{
-    (void)a;
-    return thread_yield(t->thread);
-}
-
-/* sched_getaffinity(pid, size, mask) */
-int64_t
-sys_sched_getaffinity(struct task *t, const union sysarg *a)
-{
-    uint32_t mask[2] = {(1u << CPUS) - 1, 0};
-
-    if (a[1].u < sizeof mask || a[1].u % 4)
-        return -EINVAL;
-    if (a[0].i && !task_find(t->kernel, a[0].i))
-        return -ESRCH;
-    int r = copy_to_guest(t, a[2].addr, mask, sizeof mask);
-    return r < 0 ? r : (int64_t)sizeof mask;
-}
-
-/* sched_setaffinity(pid, size, mask): there is only one choice. */
-int64_t
-sys_sched_setaffinity(struct task *t, const union sysarg *a)
-{
-    uint32_t mask = 0;
-
-    if (a[0].i && !task_find(t->kernel, a[0].i))
-        return -ESRCH;
-    int r = copy_from_guest(t, &mask, a[2].addr,
-                            a[1].u < sizeof mask ? a[1].u : sizeof mask);
-    if (r < 0)
-        return r;
-    return mask & ((1u << CPUS) - 1) ? 0 : -EINVAL;
-}
-
-/* getcpu(&cpu, &node): there is one of each */
-int64_t
-sys_getcpu(struct task *t, const union sysarg *a)
-{
-    uint32_t zero = 0;
-
-    for (int i = 0; i < 2; i++)
-        if (a[i].addr && copy_to_guest(t, a[i].addr, &zero, 4) < 0)
-            return -EFAULT;
-    return 0;
-}
-
-/* The highest (lowest) priority of a policy: only real-time ones have any. */
-static int64_t
-sys_misc_priority_of(int policy, int realtime)
-{
-    if (policy == SCHED_FIFO || policy == SCHED_RR)
-        return realtime;
-    return policy == SCHED_OTHER || policy == SCHED_BATCH ||
-                   policy == SCHED_IDLE
-               ? 0
-               : -EINVAL;
-}
-
-/* sched_get_priority_max(policy) */
-int64_t
-sys_sched_get_priority_max(struct task *t, const union sysarg *a)
-{
-    (void)t;
-    return sys_misc_priority_of(a[0].i, 99);
-}
-
-/* sched_get_priority_min(policy) */
-int64_t
-sys_sched_get_priority_min(struct task *t, const union sysarg *a)
-{
-    (void)t;
-    return sys_misc_priority_of(a[0].i, 1);
-}
-
-/* sched_getparam(pid, param): priority 0 */
-int64_t
-sys_sched_getparam(struct task *t, const union sysarg *a)
-{
-    int32_t zero = 0;
-
-    return copy_to_guest(t, a[1].addr, &zero, sizeof zero);
-}
-
 /* mincore(...): memory maps are a matter of the libc, so no page is known here.
  * gnulib uses the call to probe which pages exist, and accepts this answer. */
 int64_t
@@ -161,20 +72,6 @@ sys_mincore(struct task *t, const union sysarg *a)
 {
     (void)t, (void)a;
     return -ENOMEM;
-}
-
-/* futex(addr, op, value): a process has one thread, so a wait that would sleep
- * could never be woken. Wake-ups succeed without effect. */
-int64_t
-sys_futex(struct task *t, const union sysarg *a)
-{
-    enum { WAIT = 0, WAKE = 1, OP_MASK = 127 };
-    uint32_t now;
-
-    if ((a[1].u & OP_MASK) != WAIT)
-        return 0;
-    int r = copy_from_guest(t, &now, a[0].addr, sizeof now);
-    return r < 0 ? r : -EAGAIN;
 }
 
 /* The handler of calls that are accepted and have nothing to do here. */

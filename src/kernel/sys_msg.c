@@ -58,6 +58,7 @@ sys_msg_wait_for_more(struct msg_call *c, size_t done, struct waitq *q)
     if (!c->is_one_of_many)
         th->call.progress = done;
     th->call.restartable = !c->timeout_ns;
+    thread_keep_file(th, c->file);
     thread_wait_on(th, q);
     return -EWAIT;
 }
@@ -86,7 +87,7 @@ sys_msg_send_failed(struct msg_call *c, size_t done, int64_t r)
         return (int64_t)done;
     if (r == -EPIPE && socket_is_stream(c->socket) &&
         !(c->flags & MSG_NOSIGNAL))
-        signal_send_kernel(c->task, SIGPIPE);
+        signal_send_self(c->task, SIGPIPE);
     return r;
 }
 

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -33,11 +34,16 @@ sys_exit_group(struct task *t, const union sysarg *a)
     return 0;
 }
 
-/* exit(status): a process has one thread */
+/* exit(status): ends the calling thread, and the process with its last one. */
 int64_t
 sys_exit(struct task *t, const union sysarg *a)
 {
-    return sys_exit_group(t, a);
+    struct thread *th = t->thread;
+
+    if (th->owner != t || !task_is_threaded(t))
+        return sys_exit_group(t, a);
+    thread_exit(th);
+    return 0;
 }
 
 /* execve(path, argv, envp): see task_exec.c. */
@@ -80,13 +86,36 @@ sys_execveat(struct task *t, const union sysarg *a)
     return task_exec_from_guest(t, &t->cwd, name, a[2].addr, a[3].addr);
 }
 
-/* clone(...): refused. A process has one thread, and fork has an import of its
- * own. */
+/* clone(flags, stack, parent_tid, thread_pointer, child_tid, pointer_at): makes
+ * a thread. The three words at `stack` are its function, the argument, and the
+ * page to guard below its stack, or 0. The libc has the thread pointer of the
+ * thread that runs at pointer_at. fork has an import of its own. */
 int64_t
 sys_clone(struct task *t, const union sysarg *a)
 {
-    (void)t, (void)a;
-    return -EAGAIN;
+    const uint32_t needed = CLONE_VM | CLONE_SIGHAND | CLONE_THREAD;
+    uint32_t flags = a[0].u;
+    uint32_t start[3];
+    int32_t tid;
+
+    if ((flags & needed) != needed || !(flags & CLONE_SETTLS))
+        return -EINVAL;
+    int r = copy_from_guest(t, start, a[1].addr, sizeof start);
+    if (r == 0 && flags & CLONE_PARENT_SETTID)
+        r = guest_check(t, a[2].addr, sizeof tid);
+    if (r < 0)
+        return r;
+    tid = thread_spawn(
+        t->thread,
+        &(struct thread_start){.entry = {start[0], start[1], a[1].addr},
+                               .pointer = a[3].addr,
+                               .pointer_at = a[5].addr,
+                               .clear_tid =
+                                   flags & CLONE_CHILD_CLEARTID ? a[4].addr : 0,
+                               .guard = start[2]});
+    if (tid > 0 && flags & CLONE_PARENT_SETTID)
+        (void)copy_to_guest(t, a[2].addr, &tid, sizeof tid);
+    return tid;
 }
 
 /* --- numbers */
@@ -99,12 +128,12 @@ sys_getpid(struct task *t, const union sysarg *a)
     return t->pid;
 }
 
-/* gettid(): the only thread has the number of its process */
+/* gettid(): the first thread has the number of its process */
 int64_t
 sys_gettid(struct task *t, const union sysarg *a)
 {
     (void)a;
-    return t->pid;
+    return t->thread->owner == t ? t->thread->tid : t->pid;
 }
 
 /* pidfd_open(pid, flags) */
@@ -120,16 +149,7 @@ sys_pidfd_open(struct task *t, const union sysarg *a)
     return r < 0 ? r : fd_install(t, f, 0, true);
 }
 
-/* set_tid_address(addr): the address is not used, because no thread ends
- * alone */
-int64_t
-sys_set_tid_address(struct task *t, const union sysarg *a)
-{
-    (void)a;
-    return t->pid;
-}
-
-/* getppid() */
+/* getppid(): 0 if the parent is outside */
 int64_t
 sys_getppid(struct task *t, const union sysarg *a)
 {
@@ -149,12 +169,12 @@ sys_umask(struct task *t, const union sysarg *a)
 
 /* --- groups and sessions */
 
-/* Returns the task of a pid, where 0 means the caller; NULL if there is
- * none. */
+/* Returns the task of a pid or of the number of one of its threads, where 0
+ * means the caller; NULL if there is none. */
 static struct task *
 sys_process_self_or(struct task *t, int pid)
 {
-    return pid == 0 ? t : task_find(t->kernel, pid);
+    return pid == 0 ? t : task_find_thread(t->kernel, pid);
 }
 
 /* A group exists as long as it has a member, a zombie too. */
@@ -181,6 +201,8 @@ sys_setpgid(struct task *t, const union sysarg *a)
         return -EINVAL;
     if (!of || (of != t && of->parent != t))
         return -ESRCH;
+    if (a[0].i && of->pid != a[0].i)
+        return -EINVAL;
     if (of->sid != t->sid)
         return -EPERM;
     if (of != t && of->did_exec)
@@ -235,13 +257,14 @@ sys_process_each_of(struct task *t, int which, int who,
                     int *arg)
 {
     uint32_t uid = who ? (uint32_t)who : t->as.cred.ruid;
+    const struct task *one = sys_process_self_or(t, who);
     int64_t r = -ESRCH;
 
     if (which < PRIO_PROCESS || which > PRIO_USER)
         return -EINVAL;
     LIST_FOR_EACH(it, &t->kernel->tasks) {
         struct task *of = CONTAINER_OF(it, struct task, link);
-        bool is_meant = which == PRIO_PROCESS ? of->pid == (who ? who : t->pid)
+        bool is_meant = which == PRIO_PROCESS ? of == one
                         : which == PRIO_PGRP
                             ? of->pgid == (who ? who : t->pgid)
                             : of->as.cred.ruid == uid && of != t->kernel->init;
@@ -343,8 +366,13 @@ sys_getrusage(struct task *t, const union sysarg *a)
         a[0].i != RUSAGE_THREAD)
         return -EINVAL;
     sched_account(t->kernel);
-    task_rusage_to_guest(
-        a[0].i == RUSAGE_CHILDREN ? &t->children_usage : &t->usage, ru);
+    struct usage u = a[0].i == RUSAGE_CHILDREN ? t->children_usage : t->usage;
+    const struct thread *th = t->thread;
+    if (a[0].i == RUSAGE_THREAD && th->owner == t) {
+        u.cpu_ns = th->cpu_ns;
+        u.switches = th->switches;
+    }
+    task_rusage_to_guest(&u, ru);
     return copy_to_guest(t, a[1].addr, ru, sizeof ru);
 }
 
@@ -380,8 +408,9 @@ sys_process_set_name(struct task *t, gaddr a)
     if (n < 0)
         return n;
     name[sizeof name - 1] = 0;
-    memset(t->comm, 0, sizeof t->comm);
-    memcpy(t->comm, name, strlen(name));
+    char *comm = thread_comm(t->thread);
+    memset(comm, 0, sizeof t->comm);
+    (void)snprintf(comm, sizeof t->comm, "%s", name);
     return 0;
 }
 
@@ -395,7 +424,8 @@ sys_prctl(struct task *t, const union sysarg *a)
     case PR_SET_NAME:
         return sys_process_set_name(t, a[1].addr);
     case PR_GET_NAME:
-        return copy_to_guest(t, a[1].addr, t->comm, sizeof t->comm);
+        return copy_to_guest(t, a[1].addr, thread_comm(t->thread),
+                             sizeof t->comm);
     case PR_SET_PDEATHSIG:
         if (a[1].u > NSIG_MAX)
             return -EINVAL;

@@ -64,14 +64,14 @@ sys_signal_send_to(struct task *t, struct task *to, const struct siginfo_k *si)
     return si->signo ? signal_send(to, si) : 0;
 }
 
-/* kill(pid, sig) */
+/* kill(pid, sig): the number of any thread names its process. */
 int64_t
 sys_kill(struct task *t, const union sysarg *a)
 {
     int pid = a[0].i, sig = a[1].i;
     struct siginfo_k si = sys_signal_info_from(t, sig, SI_USER);
 
-    struct task *to = pid > 0 ? task_find(t->kernel, pid) : NULL;
+    struct task *to = pid > 0 ? task_find_thread(t->kernel, pid) : NULL;
     if (pid == INT32_MIN || (pid > 0 && !to))
         return -ESRCH;
     if (sig < 0 || sig > NSIG_MAX)
@@ -83,61 +83,92 @@ sys_kill(struct task *t, const union sysarg *a)
     return sys_signal_send_to(t, to, &si);
 }
 
-/* A process has one thread with its own number. */
+/* To the thread `tid`, which is of the task `pid` unless that is 0. */
 static int64_t
-sys_signal_send_to_thread(struct task *t, int pid, int sig)
+sys_signal_send_to_thread(struct task *t, int pid, int tid,
+                          const struct siginfo_k *si)
 {
-    struct siginfo_k si = sys_signal_info_from(t, sig, SI_TKILL);
-    struct task *to = pid > 0 ? task_find(t->kernel, pid) : NULL;
+    struct task *to =
+        pid ? task_find(t->kernel, pid) : task_find_thread(t->kernel, tid);
+    struct thread *th = to ? thread_find(to, tid) : NULL;
 
-    if (pid <= 0 || sig < 0 || sig > NSIG_MAX)
-        return -EINVAL;
-    return sys_signal_send_to(t, to, &si);
+    if (!to || (!th && to->pid != tid))
+        return -ESRCH;
+    if (to == t->kernel->init || !sys_signal_may_send(t, to, si->signo))
+        return -EPERM;
+    if (!si->signo)
+        return 0;
+    return th ? signal_send_thread(to, th, si) : signal_send(to, si);
 }
 
 /* tkill(tid, sig) */
 int64_t
 sys_tkill(struct task *t, const union sysarg *a)
 {
-    return sys_signal_send_to_thread(t, a[0].i, a[1].i);
+    struct siginfo_k si = sys_signal_info_from(t, a[1].i, SI_TKILL);
+
+    if (a[0].i <= 0 || a[1].i < 0 || a[1].i > NSIG_MAX)
+        return -EINVAL;
+    return sys_signal_send_to_thread(t, 0, a[0].i, &si);
 }
 
 /* tgkill(tgid, tid, sig) */
 int64_t
 sys_tgkill(struct task *t, const union sysarg *a)
 {
-    if (a[0].i <= 0 || a[1].i <= 0)
+    struct siginfo_k si = sys_signal_info_from(t, a[2].i, SI_TKILL);
+
+    if (a[0].i <= 0 || a[1].i <= 0 || a[2].i < 0 || a[2].i > NSIG_MAX)
         return -EINVAL;
-    return a[0].i == a[1].i ? sys_signal_send_to_thread(t, a[1].i, a[2].i)
-                            : -ESRCH;
+    return sys_signal_send_to_thread(t, a[0].i, a[1].i, &si);
 }
 
-/* Sends `to` (NULL: gone) a signal with the siginfo at `info`. Only the process
- * itself may claim that the kernel sent it. */
-static int64_t
-sys_signal_send_info(struct task *t, struct task *to, int sig, gaddr info)
+/* Reads the siginfo at `info` of a signal for `to` (NULL: gone). Only the
+ * process itself may claim that the kernel sent it. */
+static int
+sys_signal_get_info(struct task *t, const struct task *to, int sig, gaddr info,
+                    struct siginfo_k *ret)
 {
-    struct siginfo_k si = sys_signal_info_from(t, sig, 0);
     int32_t in[6];
 
     int r = copy_from_guest(t, in, info, sizeof in);
     if (r < 0)
         return r;
-    si.code = in[2];
-    si.value = (uint32_t)in[5];
-    if (to != t && (si.code >= 0 || si.code == SI_TKILL))
+    *ret = sys_signal_info_from(t, sig, in[2]);
+    ret->value = (uint32_t)in[5];
+    if (to != t && (ret->code >= 0 || ret->code == SI_TKILL))
         return -EPERM;
-    if (sig < 0 || sig > NSIG_MAX)
-        return -EINVAL;
-    return sys_signal_send_to(t, to, &si);
+    return sig < 0 || sig > NSIG_MAX ? -EINVAL : 0;
+}
+
+static int64_t
+sys_signal_send_info(struct task *t, struct task *to, int sig, gaddr info)
+{
+    struct siginfo_k si;
+
+    int r = sys_signal_get_info(t, to, sig, info, &si);
+    return r < 0 ? r : sys_signal_send_to(t, to, &si);
 }
 
 /* rt_sigqueueinfo(pid, sig, siginfo) */
 int64_t
 sys_rt_sigqueueinfo(struct task *t, const union sysarg *a)
 {
-    return sys_signal_send_info(t, task_find(t->kernel, a[0].i), a[1].i,
+    return sys_signal_send_info(t, task_find_thread(t->kernel, a[0].i), a[1].i,
                                 a[2].addr);
+}
+
+/* rt_tgsigqueueinfo(tgid, tid, sig, siginfo) */
+int64_t
+sys_rt_tgsigqueueinfo(struct task *t, const union sysarg *a)
+{
+    const struct task *to = task_find(t->kernel, a[0].i);
+    struct siginfo_k si;
+
+    if (a[0].i <= 0 || a[1].i <= 0)
+        return -EINVAL;
+    int r = sys_signal_get_info(t, to, a[2].i, a[3].addr, &si);
+    return r < 0 ? r : sys_signal_send_to_thread(t, a[0].i, a[1].i, &si);
 }
 
 /* pidfd_send_signal(pidfd, sig, siginfo or NULL, flags) */
@@ -206,7 +237,7 @@ sys_rt_sigaction(struct task *t, const union sysarg *a)
 int64_t
 sys_rt_sigprocmask(struct task *t, const union sysarg *a)
 {
-    uint64_t old = t->sig.mask, set;
+    uint64_t old = task_sig(t)->mask, set;
 
     if (a[3].u != SIGSET_BYTES)
         return -EINVAL;
@@ -227,7 +258,7 @@ sys_rt_sigprocmask(struct task *t, const union sysarg *a)
 int64_t
 sys_rt_sigpending(struct task *t, const union sysarg *a)
 {
-    uint64_t set = t->sig.pending & t->sig.mask;
+    uint64_t set = signals_pending(t) & task_sig(t)->mask;
 
     if (a[1].u > SIGSET_BYTES)
         return -EINVAL;
@@ -271,7 +302,7 @@ sys_rt_sigtimedwait(struct task *t, const union sysarg *a)
         r = abi_get_time(t, a[2].addr, &ns);
     if (r < 0)
         return r;
-    t->sig.wait_set = 0;
+    task_sig(t)->wait_set = 0;
     int sig = signal_take(t, set & ~never, &si);
     if (sig) {
         signal_info_to_guest(&si, out);
@@ -280,12 +311,12 @@ sys_rt_sigtimedwait(struct task *t, const union sysarg *a)
     }
     if (thread_deadline(t->thread, clock_after(&t->kernel->clock, ns)))
         return -EAGAIN;
-    t->sig.wait_set = set & ~never;
+    task_sig(t)->wait_set = set & ~never;
     return -EWAIT;
 }
 
-/* sigaltstack(new, old): accepted without effect, as handlers run on the
- * program's own stack. */
+/* sigaltstack(new, old): the libc keeps the stack, checks it and switches to
+ * it. The kernel needs it after a trap. */
 int64_t
 sys_sigaltstack(struct task *t, const union sysarg *a)
 {
@@ -295,6 +326,7 @@ sys_sigaltstack(struct task *t, const union sysarg *a)
         int r = copy_from_guest(t, ss, a[0].addr, sizeof ss);
         if (r < 0)
             return r;
+        task_sig(t)->alt_end = ss[1] & SS_DISABLE ? 0 : ss[0] + ss[2];
     }
     return a[1].addr ? copy_to_guest(t, a[1].addr, none, sizeof none) : 0;
 }

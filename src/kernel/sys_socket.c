@@ -44,6 +44,7 @@ sys_socket_wait_or_again(struct task *t, const struct socket_target *g,
     if (thread_deadline(th, poll_deadline(t, timeout_ns ? timeout_ns : -1)))
         return -EAGAIN;
     th->call.restartable = !timeout_ns;
+    thread_keep_file(th, g->file);
     thread_wait_on(th, q);
     return -EWAIT;
 }
@@ -182,7 +183,7 @@ sys_getsockname(struct task *t, const union sysarg *a)
 }
 
 /* getpeername(fd, address, &length): a connection keeps the name after its peer
- * is gone. */
+ * has closed it, but not after an abort. */
 int64_t
 sys_getpeername(struct task *t, const union sysarg *a)
 {
@@ -192,7 +193,7 @@ sys_getpeername(struct task *t, const union sysarg *a)
     int r = target_find(t, a[0].i, &g);
     if (r < 0)
         return r;
-    if (g.socket->state != SOCK_CONNECTED)
+    if (g.socket->state != SOCK_CONNECTED || g.socket->is_reset)
         return -ENOTCONN;
     sys_socket_show_name(g.socket, &g.socket->remote, &addr);
     return sock_addr_answer(t, a[1].addr, a[2].addr, &addr);

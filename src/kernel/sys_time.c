@@ -9,20 +9,43 @@
 
 /* Clocks of processes have negative ids: the complement of the pid, a bit for
  * that of a thread, and two for what counts. */
-enum { CPU_CLOCK_SHIFT = 3, CPU_CLOCK_KIND = 3, CPU_CLOCK_KINDS = 3 };
+enum {
+    CPU_CLOCK_SHIFT = 3,
+    CPU_CLOCK_KIND = 3,
+    CPU_CLOCK_KINDS = 3,
+    CPU_CLOCK_THREAD = 4,
+    CPU_CLOCK_OF_PROCESS = ~7 | 2, /* of the caller */
+    CPU_CLOCK_OF_THREAD = CPU_CLOCK_OF_PROCESS | CPU_CLOCK_THREAD,
+};
 
-/* Returns the CPU time of another process, or of the caller for pid 0. */
-static int
-sys_time_process_clock_ns(struct task *t, int id, int64_t *ret)
+/* Finds the CPU time of a process, or of a thread of this process. The number 0
+ * is the caller. */
+static const int64_t *
+sys_time_cpu_ns(const struct task *t, int id)
 {
-    pid_t pid = (pid_t)((uint32_t)~id >> CPU_CLOCK_SHIFT);
-    const struct task *of = pid ? task_find(t->kernel, pid) : t;
+    pid_t number = (pid_t)((uint32_t)~id >> CPU_CLOCK_SHIFT);
 
-    if (id >= 0 || (id & CPU_CLOCK_KIND) >= CPU_CLOCK_KINDS || !of)
+    if (!(id & CPU_CLOCK_THREAD)) {
+        const struct task *of = number ? task_find(t->kernel, number) : t;
+        return of ? &of->usage.cpu_ns : NULL;
+    }
+    const struct thread *th =
+        number ? thread_find(t->thread->owner, number) : t->thread;
+    return th ? &th->cpu_ns : NULL;
+}
+
+static int
+sys_time_cpu_clock_ns(struct task *t, int id, int64_t *ret)
+{
+    struct kernel *k = t->kernel;
+
+    if (id >= 0 || (id & CPU_CLOCK_KIND) >= CPU_CLOCK_KINDS)
         return -EINVAL;
-    sched_account(t->kernel);
-    *ret = t->kernel->clock.is_virtual ? t->kernel->clock.virtual_ns
-                                       : of->usage.cpu_ns;
+    const int64_t *ns = sys_time_cpu_ns(t, id);
+    if (!ns)
+        return -EINVAL;
+    sched_account(k);
+    *ret = k->clock.is_virtual ? k->clock.virtual_ns : *ns;
     return 0;
 }
 
@@ -47,12 +70,11 @@ task_clock_ns(struct task *t, int id, int64_t *ret)
         *ret = clock_mono_ns(c);
         return 0;
     case CLOCK_PROCESS_CPUTIME_ID:
+        return sys_time_cpu_clock_ns(t, CPU_CLOCK_OF_PROCESS, ret);
     case CLOCK_THREAD_CPUTIME_ID:
-        sched_account(t->kernel);
-        *ret = c->is_virtual ? c->virtual_ns : t->usage.cpu_ns;
-        return 0;
+        return sys_time_cpu_clock_ns(t, CPU_CLOCK_OF_THREAD, ret);
     default:
-        return sys_time_process_clock_ns(t, id, ret);
+        return sys_time_cpu_clock_ns(t, id, ret);
     }
 }
 
@@ -98,6 +120,19 @@ sys_time_put_left(struct task *t, gaddr to)
     return to ? abi_put_time(t, to, left > 0 ? left : 0) : 0;
 }
 
+/* Returns how long a sleep of `left` on a clock of CPU time has to wait until
+ * the call is repeated. Such a clock passes at most as fast as the real time,
+ * so the rest of the sleep is waited for again and again. */
+static int64_t
+sys_time_cpu_left(struct call_state *call, int64_t now, int64_t left)
+{
+    if (!call->at && __builtin_add_overflow(now, left, (int64_t *)&call->at))
+        call->at = NS_NEVER;
+    call->deadline_ns = 0;
+    left = (int64_t)call->at - now;
+    return left <= 0 ? 0 : left < NS_PER_MS ? NS_PER_MS : left;
+}
+
 /* clock_nanosleep(clock, flags, time, left): the deadline is kept from the
  * first try, so a sleep that is repeated does not become longer. */
 int64_t
@@ -115,6 +150,8 @@ sys_clock_nanosleep(struct task *t, const union sysarg *a)
     if (r < 0)
         return r;
     int64_t left = !absolute ? ns : ns > now ? ns - now : 0;
+    if (!c->is_virtual && (a[0].i == CLOCK_PROCESS_CPUTIME_ID || a[0].i < 0))
+        left = sys_time_cpu_left(&t->thread->call, now, left);
     if (thread_deadline(t->thread, clock_after(c, left)))
         return 0;
     if (!absolute && signal_is_due(t)) {

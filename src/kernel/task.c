@@ -30,14 +30,30 @@ task_find(struct kernel *k, int pid)
     return NULL;
 }
 
-/* Returns true if a task, a group or a session has this number. A group may
- * outlive its leader. */
+struct task *
+task_find_thread(struct kernel *k, int tid)
+{
+    struct task *of = task_find(k, tid);
+
+    if (of)
+        return of;
+    LIST_FOR_EACH(it, &k->tasks) {
+        struct task *t = CONTAINER_OF(it, struct task, link);
+        if (thread_find(t, tid))
+            return t;
+    }
+    return NULL;
+}
+
+/* Returns true if a task, a thread, a group or a session has this number. A
+ * group may outlive its leader. */
 static bool
 task_pid_is_taken(struct kernel *k, int pid)
 {
     LIST_FOR_EACH(it, &k->tasks) {
         struct task *t = CONTAINER_OF(it, struct task, link);
-        if (t->pid == pid || t->pgid == pid || t->sid == pid)
+        if (t->pid == pid || t->pgid == pid || t->sid == pid ||
+            thread_find(t, pid))
             return true;
     }
     return false;
@@ -45,8 +61,8 @@ task_pid_is_taken(struct kernel *k, int pid)
 
 /* Numbers are given out in order. Before the first wrap-around none of them can
  * be in use, so the search is skipped. */
-static int
-task_new_pid(struct kernel *k)
+int
+task_new_tid(struct kernel *k)
 {
     int pid = k->last_pid;
     bool wrapped = k->has_wrapped_pids;
@@ -78,6 +94,8 @@ task_init_rlimits(struct task *t)
         k->limits.max[LIMIT_processes], k->limits.max[LIMIT_processes]};
     t->rlimits[RLIMIT_SIGPENDING] = (struct rlimit_k){
         k->limits.max[LIMIT_sigqueue], k->limits.max[LIMIT_sigqueue]};
+    t->rlimits[RLIMIT_MEMLOCK] = (struct rlimit_k){8 << 20, 8 << 20};
+    t->rlimits[RLIMIT_MSGQUEUE] = (struct rlimit_k){819200, 819200};
     t->rlimits[RLIMIT_NICE] = (struct rlimit_k){0, 0};
     t->rlimits[RLIMIT_RTPRIO] = (struct rlimit_k){0, 0};
 }
@@ -101,9 +119,9 @@ task_init_first(struct task *t)
  * task_hold_nodes takes the references, so that a failure has none to
  * release. */
 static int
-task_inherit(struct task *t, const struct task *parent)
+task_inherit(struct task *t, struct task *parent)
 {
-    signals_copy(&t->sig, &parent->sig);
+    signals_copy(&t->sig, parent);
     memcpy(t->rlimits, parent->rlimits, sizeof t->rlimits);
     memcpy(t->comm, parent->comm, sizeof t->comm);
     t->umask = parent->umask;
@@ -115,6 +133,9 @@ task_inherit(struct task *t, const struct task *parent)
     t->exe_dir = parent->exe_dir;
     memcpy(t->exe_name, parent->exe_name, sizeof t->exe_name);
     t->nice = parent->nice;
+    t->policy = sched_policy_of_child(
+        parent->thread ? *thread_policy(parent->thread, parent)
+                       : parent->policy);
     t->pgid = parent->pgid;
     t->sid = parent->sid;
     t->run_tag = parent->run_tag;
@@ -156,7 +177,7 @@ task_link(struct task *t, struct task *parent)
 {
     struct kernel *k = t->kernel;
 
-    t->pid = task_new_pid(k);
+    t->pid = task_new_tid(k);
     if (!parent)
         t->pgid = t->sid = t->pid;
     else
@@ -176,6 +197,7 @@ task_init(struct task *t, struct kernel *k)
     list_init(&t->sibling);
     list_init(&t->reap);
     list_init(&t->end);
+    list_init(&t->threads);
     list_init(&t->posix_timers);
     list_init(&t->pidfds);
     waitq_init(&t->child_events);
@@ -183,20 +205,20 @@ task_init(struct task *t, struct kernel *k)
     t->start_ns = clock_mono_ns(&k->clock);
 }
 
-/* A process costs a slot and a fee for its records. Both are released by
- * task_reap, so zombies are charged as well. */
-static int
-task_charge_process(struct kernel *k, const struct task *parent)
+/* A process or thread costs a slot and a fee for its records. A zombie is
+ * charged until task_reap. */
+int
+task_charge_process(const struct task *t)
 {
-    if (!kernel_charge(parent, LIMIT_processes, 1))
+    if (!kernel_charge(t, LIMIT_processes, 1))
         return -EAGAIN;
-    if (kernel_charge(parent, LIMIT_memory, PROCESS_FEE_BYTES))
+    if (kernel_charge(t, LIMIT_memory, PROCESS_FEE_BYTES))
         return 0;
-    limits_uncharge(&k->limits, LIMIT_processes, 1);
+    limits_uncharge(&t->kernel->limits, LIMIT_processes, 1);
     return -ENOMEM;
 }
 
-static void
+void
 task_uncharge_process(struct kernel *k)
 {
     limits_uncharge(&k->limits, LIMIT_processes, 1);
@@ -206,7 +228,7 @@ task_uncharge_process(struct kernel *k)
 int
 task_new(struct kernel *k, struct task *parent, OWN struct task **ret)
 {
-    int r = parent ? task_charge_process(k, parent) : 0;
+    int r = parent ? task_charge_process(parent) : 0;
     if (r < 0)
         return r;
     struct task *t = calloc(1, sizeof *t);

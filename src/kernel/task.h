@@ -1,8 +1,13 @@
 /* Processes (struct task), and the threads that run them (struct thread).
  *
  * A thread is a machine with its entry in the scheduler. It makes its calls for
- * `task`, which is its owner or, after vfork, the child that borrows the
- * owner's memory until it execs or exits. */
+ * `task`, which is its owner or, after vfork, the child that borrows the thread
+ * until it execs or exits.
+ *
+ * The threads of a process share one memory, and one of them runs at a time.
+ * Two words of that memory belong to the thread that runs: the thread pointer
+ * of the libc and the signal word. thread_switch exchanges them. task->thread
+ * is the thread that runs, or ran last: in a system call, it is the caller. */
 #ifndef KERNEL_TASK_H
 #define KERNEL_TASK_H
 
@@ -10,6 +15,7 @@
 #include "kernel/clock.h"
 #include "kernel/guest.h"
 #include "kernel/machine.h"
+#include "kernel/page_locks.h"
 #include "kernel/signal.h"
 #include "kernel/vfs/file.h"
 #include "kernel/vfs/vfs.h"
@@ -20,6 +26,7 @@
 #include <stdint.h>
 
 struct kernel;
+struct shm_map;
 struct tty;
 
 /* --- thread */
@@ -33,7 +40,11 @@ struct call_hold {
 /* The state of a call from its first try to its last. */
 struct call_state {
     bool is_retry;
-    uint32_t nr;         /* of the call: the guest may make another call next */
+    uint32_t nr;        /* of the call: the guest may make another call next */
+    uint32_t first_arg; /* in most calls the descriptor */
+    /* Held while a call with that descriptor waits, if the process has other
+     * threads; else NULL. */
+    OWN struct file *file;
     int64_t deadline_ns; /* of a timed call; 0: not set yet */
     uint64_t progress;   /* bytes already transferred: the answer if the call is
                           * interrupted */
@@ -43,8 +54,31 @@ struct call_state {
     OWN struct call_hold *hold; /* or NULL */
 };
 
+/* Scheduling as a program sees it (sys_sched.c). */
+struct sched_policy {
+    int policy; /* SCHED_OTHER, ... */
+    unsigned priority;
+    bool resets_on_fork;
+};
+
 /* The reason why a machine must not continue after the current call. */
-enum leave { LEAVE_NO, LEAVE_EXIT, LEAVE_EXEC };
+enum leave { LEAVE_NO, LEAVE_EXIT, LEAVE_EXEC, LEAVE_OVERFLOW };
+
+/* A word of memory: in that of a task, or in a shared object. */
+struct futex_key {
+    const void *space;
+    uint64_t at;
+};
+
+/* Waiting in futex(2); part of the thread, because a thread waits in one call
+ * at a time. */
+struct futex_wait {
+    struct call_hold hold;
+    struct list link; /* in a bucket of kernel->futexes */
+    struct futex_key key;
+    uint32_t bits;
+    bool is_woken;
+};
 
 /* A thread, and the state of its machine in the scheduler.
  *
@@ -54,6 +88,20 @@ enum leave { LEAVE_NO, LEAVE_EXIT, LEAVE_EXEC };
 struct thread {
     struct kernel *kernel;
     struct task *owner, *task;
+    struct list sibling;  /* in owner->threads, the oldest first */
+    int32_t tid;          /* pid of the owner in its first thread */
+    struct sigthread sig; /* used in further threads only: see thread_sig */
+    gaddr pointer;        /* thread pointer, while another thread runs */
+    gaddr clear_tid;      /* set to 0 and woken when it ends; 0: nothing */
+    gaddr robust_list;    /* of locks to mark when it ends; 0: none */
+    int fault;            /* signal of a trap that a handler got; 0: none */
+    gaddr guard;          /* page below its stack; 0: none. See guard.h */
+    char comm[16];        /* name of a further thread */
+    int64_t cpu_ns;       /* used by it alone */
+    uint64_t switches;    /* of it alone */
+    bool has_fee;         /* it counts as a process: a further thread */
+    struct sched_policy policy; /* as sig: see thread_policy */
+    struct futex_wait futex;
     OWN struct machine *machine;
     OWN struct program *program;
     enum leave leaving;   /* set in a call: this machine has ended */
@@ -78,6 +126,27 @@ int thread_new(struct task *owner, OWN struct program *p,
 void thread_free(OWN struct thread *th);
 /* Frees its machine and releases the memory from the limits. */
 void thread_drop_machine(struct thread *th);
+/* Makes another thread in the machine of `by`, which is queued. Returns its
+ * tid; -EAGAIN at the limit of processes, -ENOMEM, -ENOSYS: the program has no
+ * entry for threads. */
+struct thread_start {
+    struct machine_entry entry;
+    gaddr pointer;    /* its thread pointer */
+    gaddr pointer_at; /* the word that has the pointer of who runs */
+    gaddr clear_tid;  /* or 0 */
+    gaddr guard;      /* page below its stack, or 0 */
+};
+int thread_spawn(struct thread *by, const struct thread_start *s);
+/* Before th runs: gives it the words of its memory that belong to it. */
+void thread_switch(struct thread *th);
+/* th has ended, but not its process: it leaves its last call. */
+void thread_exit(struct thread *th);
+/* Before exec: ends all threads of th's process but th itself, which takes over
+ * the number and the signals of the first one. */
+void thread_end_others(struct thread *th);
+void thread_become_first(struct thread *th);
+/* The thread of t with this number, or NULL. */
+struct thread *thread_find(struct task *t, int tid);
 /* Sets the charge for its native stack. Returns false if the memory limit does
  * not allow it. */
 bool thread_charge_stack(struct thread *th, uint64_t bytes);
@@ -162,7 +231,10 @@ struct task {
     struct waitq child_events; /* its children ended, stopped, continued */
     struct list pidfds;        /* files that represent it: pidfd.c */
 
-    struct thread *thread;            /* NULL after it is gone */
+    struct thread *thread; /* that runs or ran last; NULL after all are gone */
+    struct list threads;   /* that it owns */
+    gaddr pointer_at;      /* where the libc has the thread pointer; 0: it has
+                            * never made a second thread */
     OWN struct program *next_program; /* between execve and its start */
     struct resident *resident;        /* NULL: an ordinary task */
     struct task *vfork_parent;        /* set while it borrows its thread */
@@ -183,8 +255,13 @@ struct task {
     char exe_name[NAME_BYTES_MAX + 1];
     char comm[16];
     int nice, pdeath_signal;
-    struct tty *ctty;      /* controlling terminal, counted by the tty */
-    uint64_t memory_bytes; /* charged for its machine */
+    struct sched_policy policy; /* of the first thread */
+    struct page_locks locks;    /* of its memory */
+    struct tty *ctty;           /* controlling terminal, counted by the tty */
+    uint64_t memory_bytes;      /* charged for its machine */
+    uint64_t unpaid_bytes;      /* that its machine may grow without a charge */
+    struct shm_map *maps;       /* shared mappings in order of address: shm.c */
+    size_t n_maps;
     int64_t start_ns;
     struct usage usage, children_usage;
     struct timer itimer_real;
@@ -194,18 +271,80 @@ struct task {
     OWN struct abi_state *abi; /* NULL: uses system calls only */
 };
 
+static inline bool
+thread_is_first(const struct thread *th)
+{
+    return th->tid == th->owner->pid;
+}
+
+/* The name of a thread, of 16 bytes. That of the first one is its process's. */
+static inline char *
+thread_comm(struct thread *th)
+{
+    return th->task == th->owner && !thread_is_first(th) ? th->comm
+                                                         : th->task->comm;
+}
+
+/* The signals of th for t, which is its owner or the vfork child. */
+static inline struct sigthread *
+thread_sig(struct thread *th, struct task *t)
+{
+    return th->owner == t && !thread_is_first(th) ? &th->sig : &t->sig.first;
+}
+
+/* The scheduling of th, likewise. */
+static inline struct sched_policy *
+thread_policy(struct thread *th, struct task *t)
+{
+    return th->owner == t && !thread_is_first(th) ? &th->policy : &t->policy;
+}
+
+/* The scheduling of a child or a new thread of a thread with `of`. A policy
+ * without priorities stays. */
+static inline struct sched_policy
+sched_policy_of_child(struct sched_policy of)
+{
+    if (of.resets_on_fork && of.priority)
+        return (struct sched_policy){0};
+    of.resets_on_fork = false;
+    return of;
+}
+
+/* The signals of the thread that makes the calls of t. */
+static inline struct sigthread *
+task_sig(struct task *t)
+{
+    return t->thread ? thread_sig(t->thread, t) : &t->sig.first;
+}
+
+static inline struct thread *
+task_thread_after(const struct task *t, const struct thread *th)
+{
+    if (t->vfork_parent)
+        return th ? NULL : t->thread;
+    struct list *next = th ? th->sibling.next : t->threads.next;
+    return next == &t->threads ? NULL
+                               : CONTAINER_OF(next, struct thread, sibling);
+}
+/* All threads of t. A vfork child has the one that it borrows; its parent has
+ * this one too, but th->task tells that it makes no calls for the parent. */
+#define TASK_FOR_EACH_THREAD(th, t)                                  \
+    for (struct thread *th = task_thread_after(t, NULL); th != NULL; \
+         th = task_thread_after(t, th))
+
+static inline bool
+task_is_threaded(const struct task *t)
+{
+    return t->threads.next != t->threads.prev;
+}
+
 /* --- descriptors (fd.c) */
 
 /* Returns the open file of a descriptor, borrowed, or NULL. */
 struct file *fd_find(struct task *t, int fd);
 /* Returns the file of an open descriptor, for example one that syscall_check
  * has found open. Borrowed. */
-static inline struct file *
-fd_file(const struct task *t, int fd)
-{
-    assert(fd >= 0 && (size_t)fd < t->fds.cap && t->fds.v[fd].file);
-    return t->fds.v[fd].file;
-}
+struct file *fd_file(struct task *t, int fd);
 /* Installs f as the lowest free descriptor >= min and returns that, or -EMFILE,
  * -ENOMEM. Consumes f, also on failure. */
 int fd_install(struct task *t, OWN struct file *f, int min, bool cloexec);
@@ -250,8 +389,11 @@ int thread_again(struct thread *th);
 void thread_unwait(struct thread *th);
 /* Undoes the side effects of a waiting call that is not repeated. */
 void thread_forget_call(struct thread *th);
-/* Adds the thread to the queues that are woken when f changes. Returns
- * -EWAIT. */
+/* Lets the call that waits continue with f, the file of its descriptor, also
+ * after another thread has closed that or given it to another file. */
+void thread_keep_file(struct thread *th, struct file *f);
+/* Keeps f, and adds the thread to the queues that are woken when f changes.
+ * Returns -EWAIT. */
 int thread_wait_file(struct thread *th, struct file *f);
 
 /* --- life (task.c, task_fork.c, task_exec.c, task_exit.c, task_wait.c) */
@@ -263,10 +405,19 @@ enum { PROCESS_FEE_BYTES = 64 << 10 };
 /* Creates a child of `parent` with copies of everything that it inherits, or
  * for NULL the init task. -EAGAIN at the limit of processes. */
 int task_new(struct kernel *k, struct task *parent, OWN struct task **ret);
+/* Charges t for another process or thread: 0, -EAGAIN, -ENOMEM. */
+int task_charge_process(const struct task *t);
+void task_uncharge_process(struct kernel *k);
+/* Frees all of its threads; not from within their resume. */
+void task_free_threads(struct task *t);
+/* A number that no process and no thread has. */
+int task_new_tid(struct kernel *k);
 /* Frees a task without a thread, after its status was read. */
 void task_reap(struct task *t);
 /* Returns the task with this pid, a zombie too, or NULL. */
 struct task *task_find(struct kernel *k, int pid);
+/* The task that has a thread of this number, or NULL. */
+struct task *task_find_thread(struct kernel *k, int tid);
 /* Returns the task that acts as `as`; NULL for the host. */
 static inline struct task *
 task_of(const struct caller *as)

@@ -10,9 +10,9 @@
 #include "base/counter.h"
 #include "kernel/exec.h"
 #include "kernel/kernel.h"
+#include "kernel/posix_timers.h"
 #include "kernel/strace.h"
 #include "kernel/syscall.h"
-#include "kernel/timers.h"
 #include "kernel/vfs/tmpfs.h"
 
 #include <errno.h>
@@ -386,7 +386,8 @@ void
 task_exec_commit(struct task *t)
 {
     signals_exec(t);
-    timers_exec(t);
+    posix_timers_fini(t);
+    page_locks_fini(&t->locks);
     fd_close_all(t, true);
     abi_state_free(STEAL(t->abi));
     t->did_exec = true;
@@ -473,8 +474,12 @@ task_exec_start(struct task *t, OWN struct program *p)
 {
     struct thread *th = t->thread, *child;
 
-    if (th->owner != t)
+    if (th->owner != t) {
         task_vfork_done(th);
+    } else {
+        thread_end_others(th);
+        thread_become_first(th);
+    }
     task_exec_commit(t);
     signals_act(t);
     if (task_is_over(t)) {

@@ -9,6 +9,7 @@
  * while one task ends, others that must end too are put on a list and end after
  * it, one by one: the recursion becomes a loop, whatever its depth. Threads are
  * freed by the scheduler, never from within their own run. */
+#include "kernel/futex.h"
 #include "kernel/kernel.h"
 #include "kernel/pidfd.h"
 #include "kernel/resident.h"
@@ -85,10 +86,12 @@ task_stop(struct task *t, int sig)
     t->stop_signal = sig;
     t->has_stop_event = true;
     t->has_cont_event = false;
-    if (t->thread && t->thread->task == t) {
-        t->thread->is_stopped = true;
-        sched_remove(t->thread);
-        if (t->thread == t->kernel->running)
+    TASK_FOR_EACH_THREAD(th, t) {
+        if (th->task != t)
+            continue;
+        th->is_stopped = true;
+        sched_remove(th);
+        if (th == t->kernel->running)
             t->kernel->machine->interrupt(t->kernel->engine);
     }
     task_exit_notify_stop(t, CLD_STOPPED, sig);
@@ -99,11 +102,11 @@ task_stop(struct task *t, int sig)
 void
 task_continue(struct task *t)
 {
-    struct thread *th = t->thread;
-
     t->is_stopped = t->has_stop_event = false;
     t->has_cont_event = true;
-    if (th && th->task == t) {
+    TASK_FOR_EACH_THREAD(th, t) {
+        if (th->task != t)
+            continue;
         th->is_stopped = false;
         if (th != t->kernel->running && (th->is_ready || !th->is_waiting))
             sched_queue(th);
@@ -182,17 +185,15 @@ task_end_borrower(struct thread *th)
         task_notify(child);
 }
 
-/* Gives up the thread of t. The scheduler frees it if t owns it. A vfork child
- * gives it back to its parent, which learns of that at its next call
+/* Gives up the threads of t. The scheduler frees those that t owns. A vfork
+ * child gives it back to its parent, which learns of that at its next call
  * (EVFORKGONE). */
 static void
-task_exit_give_up_thread(struct task *t)
+task_exit_give_up_threads(struct task *t)
 {
     struct thread *th = t->thread;
 
-    if (!th)
-        return;
-    if (th->owner != t) {
+    if (t->vfork_parent) {
         th->vfork_gone = true;
         th->leaving = LEAVE_NO;
         thread_forget_call(th); /* the child's */
@@ -200,8 +201,11 @@ task_exit_give_up_thread(struct task *t)
         thread_wake(th);
         return;
     }
-    task_end_borrower(th);
-    sched_bury(th);
+    TASK_FOR_EACH_THREAD(own, t) {
+        task_end_borrower(own);
+        futex_on_exit(own);
+        sched_bury(own);
+    }
 }
 
 /* The steps of an exit. The thread goes first: closing files may wake other
@@ -219,7 +223,8 @@ task_exit_now(struct task *t)
     t->is_zombie = true;
     t->is_stopped = false;
     timers_fini(t);
-    task_exit_give_up_thread(t);
+    page_locks_fini(&t->locks);
+    task_exit_give_up_threads(t);
     fd_close_all(t, false);
     abi_state_free(STEAL(t->abi));
     task_exit_release_nodes(t);
@@ -259,9 +264,9 @@ task_exit_with_others(struct task *t)
 static bool
 task_exit_is_in_call(const struct task *t)
 {
-    const struct thread *th = t->thread;
+    const struct thread *th = t->kernel->running;
 
-    return th && th == t->kernel->running && th->is_calling;
+    return th && th->is_calling && (th->task == t || th->owner == t);
 }
 
 void

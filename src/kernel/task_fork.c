@@ -5,6 +5,7 @@
  * for the child until it exits, or execs and gets a thread of its own. Then
  * they count for the parent again, which continues from the same call. */
 #include "kernel/kernel.h"
+#include "kernel/shm.h"
 #include "kernel/syscall.h"
 
 #include <errno.h>
@@ -34,19 +35,23 @@ task_fork_child(struct thread *th, struct thread **ret)
     int r = task_new(k, th->owner, &child);
     if (r < 0)
         return r;
-    r = thread_new(child, program_get(th->program), &copy);
+    r = shm_copy(child, th->owner);
+    if (r == 0)
+        r = thread_new(child, program_get(th->program), &copy);
     if (r == 0)
         r = k->machine->fork(th->machine, copy->machine);
     if (r == 0 && !thread_charge_stack(copy, th->stack_bytes))
         r = -ENOMEM;
-    if (r < 0) {
-        thread_free(STEAL(child->thread));
-        task_exit(child, 0);
-        task_reap(child);
-        return r;
+    if (r == 0) {
+        copy->guard = th->guard;
+        *ret = copy;
+        return 0;
     }
-    *ret = copy;
-    return 0;
+    task_free_threads(child);
+    shm_drop(child);
+    task_exit(child, 0);
+    task_reap(child);
+    return r;
 }
 
 void
@@ -56,7 +61,7 @@ task_fork(struct thread *th)
     struct thread *copy;
 
     int r = task_fork_child(th, &copy);
-    if (r < 0) {
+    if (r != 0) {
         m->fork_return(th->machine, r);
         sched_queue_front(th);
         return;

@@ -6,7 +6,10 @@
  * C stack across a wait; whatever must survive is in struct call_state. A call
  * that is not repeated (a signal, another call, the end of the task) drops that
  * state, and with it the side effects in its hold. */
+#include "kernel/futex.h"
+#include "kernel/guard.h"
 #include "kernel/kernel.h"
+#include "kernel/shm.h"
 #include "kernel/strace.h"
 #include "kernel/syscall.h"
 
@@ -28,6 +31,18 @@ thread_on_deadline(struct timer *timer)
     thread_wake(CONTAINER_OF(timer, struct thread, timer));
 }
 
+static void
+thread_init(struct thread *th, struct task *owner)
+{
+    th->kernel = owner->kernel;
+    th->owner = th->task = owner;
+    th->timer.fire = thread_on_deadline;
+    list_init(&th->run_link);
+    list_init(&th->sibling);
+    sigthread_init(&th->sig, 0);
+    futex_init(&th->futex);
+}
+
 int
 thread_new(struct task *owner, OWN struct program *p, OWN struct thread **ret)
 {
@@ -38,23 +53,25 @@ thread_new(struct task *owner, OWN struct program *p, OWN struct thread **ret)
         program_put(p);
         return -ENOMEM;
     }
-    th->kernel = k;
-    th->owner = th->task = owner;
+    thread_init(th, owner);
     th->program = p;
-    th->timer.fire = thread_on_deadline;
-    list_init(&th->run_link);
+    th->tid = owner->pid;
+    list_push_back(&owner->threads, &th->sibling);
+    owner->thread = th;
+    owner->pointer_at = 0;
     int r = k->machine->create(k->engine, p, th, &th->machine);
     if (r < 0) {
         thread_free(th);
         return r;
     }
-    owner->thread = th;
     *ret = th;
     return 0;
 }
 
 /* The charge of a machine is the sum that thread_may_grow and
- * thread_charge_stack have added. */
+ * thread_charge_stack have added. The last thread of the process gives back the
+ * charge of the memory. A thread that could not be created (thread_spawn) is
+ * not in the list of threads, and is not the last one. */
 void
 thread_drop_machine(struct thread *th)
 {
@@ -62,8 +79,13 @@ thread_drop_machine(struct thread *th)
 
     th->kernel->machine->free(STEAL(th->machine));
     program_put(STEAL(th->program));
+    th->guard = 0;
+    (void)thread_charge_stack(th, 0);
+    if (task_is_threaded(t) || list_is_empty(&th->sibling))
+        return;
     limits_uncharge(&th->kernel->limits, LIMIT_memory, t->memory_bytes);
-    t->memory_bytes = th->stack_bytes = 0;
+    t->memory_bytes = 0;
+    shm_drop(t);
 }
 
 static void
@@ -80,10 +102,13 @@ void
 thread_forget_call(struct thread *th)
 {
     struct call_hold *h = th->call.hold;
+    struct file *f = th->call.file;
 
     th->call = (struct call_state){0};
     if (h)
         h->drop(h);
+    if (f)
+        file_put(f);
 }
 
 void
@@ -91,12 +116,131 @@ thread_free(OWN struct thread *th)
 {
     if (!th)
         return;
+    struct task *t = th->owner;
     thread_forget_call(th);
     thread_unwait(th);
     sched_remove(th);
     thread_drop_machine(th);
+    list_remove(&th->sibling);
+    if (t->thread == th) {
+        t->thread = NULL;
+        if (!list_is_empty(&t->threads))
+            thread_switch(
+                CONTAINER_OF(t->threads.next, struct thread, sibling));
+    }
+    if (th->has_fee)
+        task_uncharge_process(th->kernel);
+    sigthread_fini(&th->sig, th->kernel);
     thread_free_waiters(th->spare);
     free(th);
+}
+
+void
+task_free_threads(struct task *t)
+{
+    while (!list_is_empty(&t->threads))
+        thread_free(CONTAINER_OF(t->threads.prev, struct thread, sibling));
+}
+
+/* --- further threads */
+
+int
+thread_spawn(struct thread *by, const struct thread_start *s)
+{
+    struct task *t = by->owner;
+    struct kernel *k = by->kernel;
+
+    if (by->task != t)
+        return -EAGAIN; /* a vfork child: the memory is not its own */
+    int r = task_charge_process(t);
+    if (r < 0)
+        return r;
+    struct thread *th = calloc(1, sizeof *th);
+    if (!th) {
+        task_uncharge_process(k);
+        return -ENOMEM;
+    }
+    thread_init(th, t);
+    th->has_fee = true;
+    r = k->machine->spawn(by->machine, th, &s->entry, &th->machine);
+    if (r == 0)
+        r = guard_set(th, s->guard);
+    if (r < 0) {
+        thread_free(th);
+        return r;
+    }
+    th->program = program_get(by->program);
+    th->tid = task_new_tid(k);
+    memcpy(th->comm, thread_comm(by), sizeof th->comm);
+    th->pointer = s->pointer;
+    th->clear_tid = s->clear_tid;
+    th->sig.mask = task_sig(t)->mask;
+    th->policy = sched_policy_of_child(*thread_policy(by, t));
+    t->pointer_at = s->pointer_at;
+    list_push_back(&t->threads, &th->sibling);
+    sched_queue(th);
+    return th->tid;
+}
+
+void
+thread_switch(struct thread *th)
+{
+    struct task *t = th->owner;
+    struct thread *old = t->thread;
+
+    if (old == th)
+        return;
+    if (old && t->pointer_at)
+        (void)copy_from_guest(t, &old->pointer, t->pointer_at,
+                              sizeof old->pointer);
+    t->thread = th;
+    if (t->pointer_at)
+        (void)copy_to_guest(t, t->pointer_at, &th->pointer, sizeof th->pointer);
+    signal_update_word(th->task);
+}
+
+void
+thread_exit(struct thread *th)
+{
+    futex_on_exit(th);
+    signals_hand_over(th->owner, th);
+    th->leaving = LEAVE_EXIT;
+}
+
+void
+thread_end_others(struct thread *th)
+{
+    TASK_FOR_EACH_THREAD(other, th->owner) {
+        if (other == th)
+            continue;
+        task_end_borrower(other);
+        futex_on_exit(other);
+        sched_bury(other);
+    }
+}
+
+void
+thread_become_first(struct thread *th)
+{
+    struct task *t = th->owner;
+
+    if (thread_is_first(th))
+        return;
+    sigthread_move(&t->sig.first, &th->sig, th->kernel);
+    t->policy = th->policy;
+    th->tid = t->pid;
+    if (th->has_fee)
+        task_uncharge_process(th->kernel);
+    th->has_fee = false;
+}
+
+struct thread *
+thread_find(struct task *t, int tid)
+{
+    TASK_FOR_EACH_THREAD(th, t)
+        if (th->tid == tid)
+            return th;
+    return NULL;
 }
 
 /* --- waiting */
@@ -151,6 +295,14 @@ thread_poll_init(struct thread_poll *tp, struct thread *th)
     tp->thread = th;
 }
 
+void
+thread_keep_file(struct thread *th, struct file *f)
+{
+    if (task_is_threaded(th->owner) && !th->call.file &&
+        fd_find(th->task, (int)th->call.first_arg) == f)
+        th->call.file = file_get(f);
+}
+
 /* The poll operation of a file knows the queues that are woken when it becomes
  * ready. */
 int
@@ -158,6 +310,7 @@ thread_wait_file(struct thread *th, struct file *f)
 {
     struct thread_poll tp;
 
+    thread_keep_file(th, f);
     thread_poll_init(&tp, th);
     (void)file_poll(f, &tp.pt);
     return -EWAIT;
@@ -255,12 +408,20 @@ thread_charge_machine(struct thread *th, uint64_t more)
     return true;
 }
 
-/* Called by the engine for memory.grow, and when a machine is instantiated. */
+/* Called by the engine for memory.grow, and when a machine is instantiated.
+ * Memory that will be shared is not charged to the process. */
 bool
 thread_may_grow(struct thread *th, uint64_t old_bytes, uint64_t new_bytes)
 {
-    return new_bytes <= th->owner->rlimits[RLIMIT_AS].cur &&
-           thread_charge_machine(th, new_bytes - old_bytes);
+    struct task *t = th->owner;
+    uint64_t more = new_bytes - old_bytes;
+    uint64_t unpaid = more < t->unpaid_bytes ? more : t->unpaid_bytes;
+
+    if (new_bytes > t->rlimits[RLIMIT_AS].cur ||
+        !thread_charge_machine(th, more - unpaid))
+        return false;
+    t->unpaid_bytes -= unpaid;
+    return true;
 }
 
 /* A stack that became smaller gives its charge back. */
@@ -304,7 +465,8 @@ int64_t
 thread_call_end(struct thread *th, struct task *t, int64_t r)
 {
     th->is_calling = false;
-    task_exit_due(th);
+    if (th->task->is_ending || th->owner->is_ending)
+        task_exit_due(th);
     if (th->task != t || th->leaving) {
         thread_forget_call(th);
         if (!th->vfork_gone)
@@ -321,13 +483,14 @@ thread_call_end(struct thread *th, struct task *t, int64_t r)
         r = th->call.progress ? (int64_t)th->call.progress
                               : signal_interrupt(t, th->call.restartable);
     }
-    if (t->sig.wait_set) {
-        t->sig.wait_set = 0;
+    struct sigthread *s = thread_sig(th, t);
+    if (s->wait_set) {
+        s->wait_set = 0;
         signals_act(t);
     }
-    if (t->sig.has_saved_mask && !signal_is_due(t)) {
-        t->sig.has_saved_mask = false;
-        signals_set_mask(t, t->sig.saved_mask);
+    if (s->has_saved_mask && !signal_is_due(t)) {
+        s->has_saved_mask = false;
+        signals_set_mask(t, s->saved_mask);
     }
     thread_forget_call(th);
     return r;
@@ -348,11 +511,16 @@ thread_syscall(struct thread *th, uint32_t nr, const uint32_t a[6])
         return -EVFORKGONE;
     }
     thread_call_begin(th, nr);
+    th->call.first_arg = a[0];
     t->usage.syscalls++;
     struct host_sink *strace = th->kernel->strace ? strace_of_task(t) : NULL;
     if (strace)
         strace_enter(strace, t, nr, row, a);
     int64_t r = row ? syscall_check(t, nr, a) : -ENOSYS;
+    if (!guard_is_intact(th)) {
+        th->leaving = LEAVE_OVERFLOW;
+        r = -EFAULT;
+    }
     if (r == 0)
         r = row->fn(t, (const union sysarg *)a);
     r = thread_call_end(th, t, r);

@@ -1,4 +1,4 @@
-/* Interval timers, POSIX timers and limits on CPU time.
+/* Interval timers and limits on CPU time.
  *
  * Timers of elapsed time are in the clock's heap. CPU time has no timer: it is
  * compared after each slice, so such a signal is late by a slice at most. A
@@ -8,30 +8,16 @@
 
 #include "kernel/abi.h"
 #include "kernel/kernel.h"
+#include "kernel/posix_timers.h"
 #include "kernel/syscall.h"
 
 #include <errno.h>
 #include <limits.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/time.h>
-#include <time.h>
 
-/* A timer of timer_create. */
-struct posix_timer {
-    struct timer timer;
-    struct list link; /* in task->posix_timers */
-    struct task *task;
-    int id, sig, notify, overrun;
-    clockid_t clock;
-    uint32_t value;
-    int64_t interval_ns;
-};
-
-/* Returns the first multiple of `interval` after `deadline` that is in the
- * future (NS_NEVER on overflow), and the number of periods passed. */
-static int64_t
+int64_t
 timers_next_period(int64_t deadline, int64_t interval, int64_t now,
                    int *ret_passed)
 {
@@ -224,201 +210,12 @@ timers_check_cpu(struct task *t)
     if (t->rlimits[RLIMIT_CPU].cur != RLIM_INFINITY ||
         t->rlimits[RLIMIT_CPU].max != RLIM_INFINITY)
         timers_check_rlimit_cpu(t);
-}
-
-/* --- timer_create */
-
-/* While the signal of a timer is still pending, further expirations are added
- * to its overrun count and need no queue entry. */
-static void
-timers_on_posix_timer(struct timer *timer)
-{
-    struct posix_timer *pt = CONTAINER_OF(timer, struct posix_timer, timer);
-    struct task *t = pt->task;
-    struct clock *c = &t->kernel->clock;
-
-    int missed = 0;
-    if (pt->interval_ns)
-        (void)timer_start(c, timer,
-                          timers_next_period(timer->deadline_ns,
-                                             pt->interval_ns, clock_mono_ns(c),
-                                             &missed));
-    int more = missed < INT_MAX ? missed + 1 : missed;
-    if (pt->notify == SIGEV_NONE || signal_add_overrun(t, pt->id, more))
-        return;
-    struct siginfo_k si = {.signo = pt->sig,
-                           .code = SI_TIMER,
-                           .timerid = pt->id,
-                           .overrun = missed,
-                           .value = pt->value};
-    (void)signal_send(t, &si);
-}
-
-static void
-posix_timer_free(struct posix_timer *pt)
-{
-    struct kernel *k = pt->task->kernel;
-
-    timer_stop(&k->clock, &pt->timer);
-    list_remove(&pt->link);
-    limits_uncharge(&k->limits, LIMIT_sigqueue, 1);
-    free(pt);
+    posix_timers_check_cpu(t);
 }
 
 void
 timers_fini(struct task *t)
 {
     timer_stop(&t->kernel->clock, &t->itimer_real);
-    timers_exec(t);
-}
-
-void
-timers_exec(struct task *t)
-{
-    while (!list_is_empty(&t->posix_timers))
-        posix_timer_free(
-            CONTAINER_OF(t->posix_timers.next, struct posix_timer, link));
-}
-
-/* Ids are small and a process has few timers, so the list is searched. */
-static struct posix_timer *
-posix_timer_find(struct task *t, int id)
-{
-    LIST_FOR_EACH(it, &t->posix_timers) {
-        struct posix_timer *pt = CONTAINER_OF(it, struct posix_timer, link);
-        if (pt->id == id)
-            return pt;
-    }
-    return NULL;
-}
-
-void
-timers_delivered(struct task *t, int timerid, int overrun)
-{
-    struct posix_timer *pt = posix_timer_find(t, timerid);
-
-    if (pt)
-        pt->overrun = overrun;
-}
-
-/* CPU clocks are not offered here; setitimer has them. */
-static bool
-timers_is_timer_clock(int id)
-{
-    return id == CLOCK_REALTIME || id == CLOCK_MONOTONIC ||
-           id == CLOCK_BOOTTIME;
-}
-
-/* timer_create(clock, sigevent, id): sigevent begins with value, signo and
- * notify. A timer is charged as a queued signal, as on Linux. */
-int64_t
-sys_timer_create(struct task *t, const union sysarg *a)
-{
-    int32_t ev[3] = {0, SIGALRM, SIGEV_SIGNAL};
-    struct kernel *k = t->kernel;
-
-    if (!timers_is_timer_clock(a[0].i))
-        return -EINVAL;
-    int r = a[1].addr ? copy_from_guest(t, ev, a[1].addr, sizeof ev) : 0;
-    if (r < 0)
-        return r;
-    if ((ev[2] != SIGEV_SIGNAL && ev[2] != SIGEV_NONE &&
-         ev[2] != SIGEV_THREAD_ID) ||
-        (ev[2] != SIGEV_NONE && (ev[1] < 1 || ev[1] > NSIG_MAX)))
-        return -EINVAL;
-    if (!limits_charge(&k->limits, LIMIT_sigqueue, 1))
-        return -EAGAIN;
-    struct posix_timer *pt = calloc(1, sizeof *pt);
-    if (!pt) {
-        limits_uncharge(&k->limits, LIMIT_sigqueue, 1);
-        return -EAGAIN;
-    }
-    pt->task = t;
-    pt->timer.fire = timers_on_posix_timer;
-    pt->clock = a[0].i;
-    pt->sig = ev[1];
-    pt->notify = ev[2];
-    while (posix_timer_find(t, pt->id))
-        pt->id++;
-    pt->value = a[1].addr ? (uint32_t)ev[0] : (uint32_t)pt->id;
-    list_push_back(&t->posix_timers, &pt->link);
-    r = copy_to_guest(t, a[2].addr, &pt->id, sizeof pt->id);
-    if (r < 0)
-        posix_timer_free(pt);
-    return r;
-}
-
-/* A running timer shows at least a nanosecond. */
-static int
-timers_put_timer(struct task *t, gaddr to, const struct posix_timer *pt)
-{
-    int64_t left = 0;
-
-    if (timer_is_running(&pt->timer)) {
-        left = pt->timer.deadline_ns - clock_mono_ns(&t->kernel->clock);
-        left = left > 0 ? left : 1;
-    }
-    int r = abi_put_time(t, to, pt->interval_ns);
-    return r < 0 ? r : abi_put_time(t, to + 16, left);
-}
-
-/* timer_gettime(id, value) */
-int64_t
-sys_timer_gettime(struct task *t, const union sysarg *a)
-{
-    struct posix_timer *pt = posix_timer_find(t, a[0].i);
-
-    return pt ? timers_put_timer(t, a[1].addr, pt) : -EINVAL;
-}
-
-/* timer_settime(id, flags, new, old): the old value is written before the timer
- * changes, so an unwritable address changes nothing. */
-int64_t
-sys_timer_settime(struct task *t, const union sysarg *a)
-{
-    struct posix_timer *pt = posix_timer_find(t, a[0].i);
-    struct clock *c = &t->kernel->clock;
-    int64_t interval = 0, value = 0;
-
-    if (!pt || !a[2].addr)
-        return -EINVAL;
-    int r = abi_get_time(t, a[2].addr, &interval);
-    if (r == 0)
-        r = abi_get_time(t, a[2].addr + 16, &value);
-    if (r == 0 && a[3].addr)
-        r = timers_put_timer(t, a[3].addr, pt);
-    if (r < 0)
-        return r;
-    timer_stop(c, &pt->timer);
-    pt->interval_ns = interval;
-    pt->overrun = 0;
-    if (!value)
-        return 0;
-    int64_t deadline = clock_after(c, value);
-    if (a[1].u & TIMER_ABSTIME)
-        deadline = pt->clock == CLOCK_REALTIME
-                       ? clock_after(c, value - clock_real_ns(c))
-                       : value;
-    return timer_start(c, &pt->timer, deadline);
-}
-
-/* timer_getoverrun(id): of the signal that was delivered last */
-int64_t
-sys_timer_getoverrun(struct task *t, const union sysarg *a)
-{
-    struct posix_timer *pt = posix_timer_find(t, a[0].i);
-
-    return pt ? pt->overrun : -EINVAL;
-}
-
-/* timer_delete(id) */
-int64_t
-sys_timer_delete(struct task *t, const union sysarg *a)
-{
-    struct posix_timer *pt = posix_timer_find(t, a[0].i);
-
-    if (!pt)
-        return -EINVAL;
-    posix_timer_free(pt);
-    return 0;
+    posix_timers_fini(t);
 }

@@ -27,9 +27,9 @@ tty_signal_foreground(struct tty *tty, int sig)
 }
 
 static bool
-tty_job_is_ignored(const struct task *t, int sig)
+tty_job_is_ignored(struct task *t, int sig)
 {
-    return (t->sig.mask & SIG_BIT(sig)) ||
+    return (task_sig(t)->mask & SIG_BIT(sig)) ||
            t->sig.action[sig].handler == GUEST_SIG_IGN;
 }
 

@@ -5,12 +5,6 @@
 #include "kernel/wait.h"
 
 void
-waitq_init(struct waitq *q)
-{
-    list_init(&q->waiters);
-}
-
-void
 waitq_fini(struct waitq *q)
 {
     waitq_wake(q);

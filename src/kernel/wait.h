@@ -34,7 +34,12 @@ struct waiter {
     bool stays;
 };
 
-void waitq_init(struct waitq *q);
+static inline void
+waitq_init(struct waitq *q)
+{
+    list_init(&q->waiters);
+}
+
 /* Wakes and removes all waiters, because the object is gone. */
 void waitq_fini(struct waitq *q);
 bool waitq_is_empty(const struct waitq *q);

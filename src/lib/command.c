@@ -24,23 +24,6 @@ enum { ASK_BYTES_MAX = 16 << 20, SCRIPT_BYTES_MAX = 64 << 20 };
 
 /* --- standard input and output */
 
-static int
-command_set_fd(struct task *t, int fd, int r, OWN struct file *f)
-{
-    if (r == 0)
-        r = fd_replace(t, fd, f, false);
-    return r < 0 ? r : 0;
-}
-
-static int
-command_open_capture(struct task *t, int fd, struct capture *c)
-{
-    struct file *f = NULL;
-    int r = capture_open(t->kernel, c, &f);
-
-    return command_set_fd(t, fd, r, f);
-}
-
 static void
 command_tell_out(void *arg, const char *p, size_t len)
 {
@@ -65,66 +48,14 @@ command_ask_window(void *arg)
     return c->window(c->on_output_arg);
 }
 
-/* With keep_ends, the first half of the limit keeps the beginning of the output
- * and the second half its end. */
-static int
-command_make_captures(const struct command *c, struct command_outcome *o)
+/* Both streams report their output, and share the caller's window. */
+static void
+command_watch_output(const struct command *c, const struct streams *s)
 {
-    o->out = capture_new(c->out_max, false);
-    o->err = capture_new(c->err_max, false);
-    if (!o->out || !o->err)
-        return -ENOMEM;
-    if (c->keep_ends) {
-        o->out->head = c->out_max / 2;
-        o->err->head = c->err_max / 2;
-    }
-    if (c->on_output) {
-        o->out->on_bytes = command_tell_out;
-        o->err->on_bytes = command_tell_err;
-        o->out->arg = o->err->arg = (void *)c;
-        o->out->window = o->err->window = c->window ? command_ask_window : NULL;
-    }
-    return 0;
-}
-
-/* Gives the shell the standard streams of one command. Children inherit them,
- * so their output is captured, too. */
-static int
-command_set_stdio(struct task *t, const struct command *c,
-                  struct command_outcome *o)
-{
-    struct file *f = NULL;
-
-    int r = command_make_captures(c, o);
-    if (r < 0)
-        return r;
-    r = capture_input_open(t->kernel, c->input ? c->input : "", c->input_len,
-                           &f);
-    r = command_set_fd(t, 0, r, f);
-    if (r == 0)
-        r = command_open_capture(t, 1, o->out);
-    if (r == 0)
-        r = command_open_capture(t, 2, c->merge ? o->out : o->err);
-    return r;
-}
-
-/* Background processes of the command may still have its output open. Their
- * later output goes to the shell's background capture. */
-void
-command_outcome_fini(struct command_outcome *o, struct shell *sh)
-{
-    struct capture *both[] = {o->out, o->err};
-
-    for (int i = 0; i < 2; i++) {
-        if (both[i]) {
-            both[i]->on_bytes = NULL;
-            both[i]->window = NULL;
-        }
-        if (both[i] && sh)
-            capture_close(both[i], sh->background);
-        capture_put(both[i]);
-    }
-    *o = (struct command_outcome){0};
+    s->out->on_bytes = command_tell_out;
+    s->err->on_bytes = command_tell_err;
+    s->out->arg = s->err->arg = (void *)c;
+    s->out->window = s->err->window = c->window ? command_ask_window : NULL;
 }
 
 /* --- running */
@@ -165,48 +96,36 @@ command_is_over(void *arg)
 
 /* The checkpoint is made before the command, unless it was made after the last
  * one already. A command that continues another shares its checkpoint, so that
- * both are undone together. */
-static int
-command_start(struct shell *sh, const struct command *c,
-              struct command_outcome *o)
-{
-    struct kernel *k = sh->sb->kernel;
-
-    int r = c->continues ? 0 : shell_checkpoint(sh);
-    if (r == 0)
-        r = shell_thaw(sh);
-    if (r == 0)
-        r = command_set_stdio(sh->res->task, c, o);
-    if (r < 0)
-        return r;
-    if (!c->is_ours)
-        shell_files_report(sh, c->merge ? o->out : o->err);
-    kernel_begin_run(k);
-    sh->res->task->run_tag = k->run_tag;
-    sh->is_clean = false;
-    sh->is_running = true;
-    resident_run(sh->res, c->text, c->len, !c->is_ours);
-    return 0;
-}
-
-/* Runs the kernel until the command is over. After a time-out, all processes of
- * the run are killed, and the kernel runs on until the shell is parked again;
- * that takes no time of the guest's. */
+ * both are undone together.
+ *
+ * After a time-out, all processes of the run are killed, and the kernel runs on
+ * until the shell is parked again; that takes no time of the guest's. */
 int
 command_run(struct shell *sh, const struct command *c,
             struct command_outcome *ret)
 {
     struct running_command run = {sh, c, ret};
     struct kernel *k = sh->sb->kernel;
+    struct streams *io = &sh->streams;
     int64_t deadline = c->deadline_ns;
 
     *ret = (struct command_outcome){0};
-    int r = command_start(sh, c, ret);
-    if (r < 0) {
-        command_outcome_fini(ret, NULL);
+    int r = c->continues || sh->is_clean ? 0 : shell_checkpoint(sh);
+    if (r == 0 && sh->res->is_dead)
+        r = shell_thaw(sh);
+    if (r == 0)
+        r = streams_open(io, sh->res->task, &c->io);
+    if (r < 0)
         return r;
-    }
-    sh->sb->outcome = ret;
+    if (c->on_output)
+        command_watch_output(c, io);
+    if (sh->n_closed && !c->is_ours)
+        shell_files_report(sh, c->io.merge ? io->out : io->err);
+    kernel_begin_run(k);
+    sh->res->task->run_tag = k->run_tag;
+    sh->is_clean = false;
+    sh->is_running = true;
+    resident_run(sh->res, c->text, c->len, !c->is_ours);
     if (deadline != NS_NEVER)
         deadline -= k->clock.boot_ns;
     if (kernel_run(k, command_is_over, &run, deadline) == -ETIMEDOUT) {
@@ -215,7 +134,6 @@ command_run(struct shell *sh, const struct command *c,
         (void)kernel_run(k, command_is_over, &run, NS_NEVER);
     }
     sh->is_running = false;
-    sh->sb->outcome = NULL;
     sh->res->task->run_tag = 0;
     kernel_end_run(k);
     ret->status = sh->res->status;
@@ -263,20 +181,20 @@ command_quote(struct buf *b, const char *s)
 /* Returns the bytes after the first NUL, with a NUL after them. Output before
  * it comes from traps or debugging options of the user. */
 static int
-command_take_reply(const struct command_outcome *o, OWN char **ret,
-                   size_t *ret_len)
+command_take_reply(const struct capture *out, const struct command_outcome *o,
+                   OWN char **ret, size_t *ret_len)
 {
-    const char *nul = o->out->len ? memchr(o->out->data, 0, o->out->len) : NULL;
+    const char *nul = out->len ? memchr(out->data, 0, out->len) : NULL;
 
     *ret = NULL;
     *ret_len = 0;
     if (o->timed_out || o->cancelled)
         return o->cancelled ? -ECANCELED : -ETIMEDOUT;
-    if (o->out->dropped)
+    if (out->dropped)
         return -E2BIG;
     if (!nul)
         return 0;
-    size_t len = (size_t)(o->out->data + o->out->len - nul - 1);
+    size_t len = (size_t)(out->data + out->len - nul - 1);
     *ret = malloc(len + 1);
     if (!*ret)
         return -ENOMEM;
@@ -331,15 +249,15 @@ command_ask(struct shell *sh, const char *top, const struct buf *body,
         return e == -EFBIG ? -E2BIG : e;
     struct command c = {.text = b.p,
                         .len = b.len,
-                        .out_max = ASK_BYTES_MAX,
+                        .io.out_max = ASK_BYTES_MAX,
                         .deadline_ns = time_mono_ns() + ASK_NS,
                         .is_ours = true,
                         .continues = continues};
     int r = command_run(sh, &c, &o);
     if (r < 0)
         return r;
-    r = command_take_reply(&o, ret, ret_len);
-    command_outcome_fini(&o, sh);
+    r = command_take_reply(sh->streams.out, &o, ret, ret_len);
+    command_close(sh);
     return r;
 }
 

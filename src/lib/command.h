@@ -14,11 +14,7 @@
 struct command {
     const char *text;
     size_t len;
-    const void *input;
-    size_t input_len;
-    size_t out_max, err_max;
-    bool keep_ends; /* keep the end of output beyond the limits too */
-    bool merge;     /* add standard error to standard output */
+    struct streams_options io;
     /* Receives output on 1 and 2; may be NULL. */
     void (*on_output)(void *arg, int stream, const void *data, size_t len);
     /* Returns the number of bytes that on_output accepts now. At 0, writers
@@ -32,19 +28,21 @@ struct command {
     bool continues;
 };
 
-/* The result of a command. The captures are kept until command_outcome_fini. */
+/* The result of a command. Its output is in the streams of the shell. */
 struct command_outcome {
     int status;
     bool timed_out, cancelled;
-    struct capture *out, *err;
 };
 
-/* Runs a command to its end. The outcome must be finished with
- * command_outcome_fini. */
+/* Runs a command to its end. If this succeeds, command_close must follow. */
 int command_run(struct shell *sh, const struct command *c,
                 struct command_outcome *ret);
 /* Output written after this counts as background output. */
-void command_outcome_fini(struct command_outcome *o, struct shell *sh);
+static inline void
+command_close(struct shell *sh)
+{
+    streams_close(&sh->streams, sh->background);
+}
 
 /* --- commands of the library itself: requests to the shell, as a function that
  * leaves neither itself nor another $? behind, and whose commands no alias,

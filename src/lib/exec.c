@@ -215,15 +215,14 @@ exec_checked(struct wsand_sandbox *sb, const struct wsand_exec *x,
             return error_errno(err, -r, "terminal");
     }
     run.term = term;
-    int64_t deadline = x->timeout_ms && x->timeout_ms < INT64_MAX / NS_PER_MS
-                           ? time_mono_ns() + (int64_t)x->timeout_ms * NS_PER_MS
-                           : 0;
-    int r = exec_begin(&run, x, deadline, ret, err);
+    int64_t deadline = time_deadline_ns(time_mono_ns(), x->timeout_ms);
+    int r = exec_begin(&run, x, deadline == NS_NEVER ? 0 : deadline, ret, err);
     if (r != 0)
         return r < 0 ? r : 0;
     *ret = (struct wsand_result){0};
-    r = kernel_run(k, exec_has_ended, &run,
-                   deadline ? deadline - k->clock.boot_ns : NS_NEVER);
+    if (deadline != NS_NEVER)
+        deadline -= k->clock.boot_ns;
+    r = kernel_run(k, exec_has_ended, &run, deadline);
     if (r == -ETIMEDOUT) {
         ret->timed_out = true;
         kernel_kill(k, k->run_tag, SIGKILL);

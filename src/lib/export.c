@@ -13,6 +13,7 @@
 #include "base/json.h"
 #include "host/tar.h"
 #include "kernel/kernel.h"
+#include "kernel/vfs/shmem.h"
 #include "kernel/vfs/tmpfs.h"
 #include "lib/error.h"
 #include "lib/sandbox.h"
@@ -125,12 +126,12 @@ export_get_manifest(const char *text, size_t len, struct shell_script *s,
 
 /* Returns the base of layers: the root image, or an empty tree. */
 static int
-export_base_tree(const struct wsand_runtime *rt, struct tree *ret)
+export_base_tree(const struct root_image *i, struct tree *ret)
 {
     const struct quota all = {UINT64_MAX, UINT64_MAX};
 
-    return rt->image ? tree_clone(image_tree(rt->image), ret)
-                     : tree_init(ret, &all, 0);
+    return i->image ? tree_clone(image_tree(i->image), ret)
+                    : tree_init(ret, &all, 0);
 }
 
 /* The tree records which of its two quotas was exceeded. */
@@ -167,8 +168,9 @@ export_write(struct wsand_sandbox *sb, const struct shell_script *s,
     struct layer_manifest manifest = {
         .name = manifest_name, .data = text.p, .len = text.len};
     int r = text.error;
+    shmem_sync_all(mount_root(&sb->kernel->vfs)->fs);
     if (r == 0)
-        r = export_base_tree(sb->runtime, &base);
+        r = export_base_tree(sb->image, &base);
     if (r == 0)
         r = tar_write(&base, t, &manifest, out, &why);
     return r < 0 ? export_layer_error(sb->kernel, t, r, &why, err) : 0;
@@ -184,7 +186,7 @@ wsand_export(struct wsand_sandbox *sb, void **ret_data, size_t *ret_len,
 
     shell_script_init(&s);
     buf_init(&out, SIZE_MAX);
-    int r = sb->runtime->image ? shell_script_take(sb, &s, err) : 0;
+    int r = sb->image->image ? shell_script_take(sb, &s, err) : 0;
     if (r == 0)
         r = export_write(sb, &s, &out, err);
     if (r < 0)
@@ -207,7 +209,7 @@ export_read(struct wsand_sandbox *sb, const void *data, size_t len,
     struct layer_manifest manifest = {.name = manifest_name};
     struct image_error why = {0};
 
-    int r = export_base_tree(sb->runtime, ret);
+    int r = export_base_tree(sb->image, ret);
     if (r < 0)
         return error_errno(err, -r, "files");
     ret->max = (struct quota){
@@ -239,7 +241,7 @@ wsand_import(struct wsand_sandbox *sb, const void *data, size_t len,
     int r = export_read(sb, data, len, &t, &s, err);
     if (r == 0)
         r = sandbox_draft(sb, &t, &draft, err);
-    if (r == 0 && draft->runtime->image)
+    if (r == 0 && draft->image->image)
         r = shell_script_run(draft, &s, err);
     if (r == 0)
         r = snapshot_replace(sb, draft, err);

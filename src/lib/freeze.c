@@ -9,6 +9,7 @@
 #include "host/native.h"
 #include "kernel/kernel.h"
 #include "kernel/resident.h"
+#include "kernel/shm.h"
 #include "lib/error.h"
 #include "lib/sandbox.h"
 #include "lib/sized.h"
@@ -16,6 +17,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 static bool
@@ -107,6 +109,17 @@ freeze_spawn(struct kernel *k, const struct wsand_exec *x, char *why,
     }
 }
 
+/* Returns true if t can write to memory that it shares. A mapping that it only
+ * reads, for example of a file with a time zone, becomes a copy. */
+static bool
+freeze_shares(const struct task *t)
+{
+    for (size_t i = 0; i < t->n_maps; i++)
+        if (t->maps[i].prot & PROT_WRITE)
+            return true;
+    return false;
+}
+
 /* The task becomes resident only for this call: that makes sys.next park it
  * instead of failing. */
 int
@@ -128,8 +141,20 @@ wsand_freeze(struct wsand_sandbox *sb, const struct wsand_exec *given, int hfd,
     res.task = task_find(k, pid);
     res.task->resident = &res;
     (void)kernel_run(k, freeze_is_over, &res, NS_NEVER);
-    r = res.is_parked && !res.is_dead ? freeze_parked(k, res.task, hfd)
-                                      : -ENOEXEC;
+    bool shares = freeze_shares(res.task);
+    r = res.is_parked && !res.is_dead && !res.had_threads && !shares
+            ? freeze_parked(k, res.task, hfd)
+            : -ENOEXEC;
     res.task->resident = NULL;
+    if (res.had_threads)
+        return error_errno(err, EBUSY,
+                           "%s cannot be frozen: it has a second thread. Start "
+                           "threads after sys.next",
+                           x.path);
+    if (shares)
+        return error_errno(err, EBUSY,
+                           "%s cannot be frozen: it writes to memory "
+                           "that other processes share. Map it after sys.next",
+                           x.path);
     return r < 0 ? error_errno(err, -r, "%s cannot be frozen", x.path) : 0;
 }

@@ -55,15 +55,12 @@ history_put(OWN struct history *h)
     free(h);
 }
 
-/* Makes *h a history that nobody else refers to, by copying it if necessary
- * (copy-on-write). The copy shares all lines. */
+/* Replaces *h by a copy that nobody else refers to (copy-on-write). The copy
+ * shares all lines. */
 static bool
-history_unshare(struct history **h)
+history_copy(struct history **h)
 {
     struct history *old = *h;
-
-    if (old && shared_is_single(&old->ref))
-        return true;
     struct history *copy = calloc(1, sizeof *copy);
     if (!copy)
         return false;
@@ -97,50 +94,44 @@ history_drop_oldest(struct history *h)
     return 0;
 }
 
-static int
-history_append(struct history *h, const char *text, size_t bytes)
-{
-    struct history_line *l = malloc(sizeof *l + bytes);
-
-    if (!l)
-        return -ENOMEM;
-    shared_init(&l->ref);
-    l->bytes = bytes;
-    memcpy(l->text, text, bytes - 1);
-    l->text[bytes - 1] = 0;
-    int r = radix_set(&h->lines, &line_ops, h->next, &l->ref, NULL);
-    if (r < 0)
-        return r;
-    h->next++;
-    h->bytes += bytes;
-    return 0;
-}
-
 static size_t
 history_n(const struct history *h)
 {
     return h ? (size_t)(h->next - h->first) : 0;
 }
 
-static bool
-history_is_full(const struct history *h, size_t more)
-{
-    return history_n(h) == HISTORY_MAX || h->bytes + more > HISTORY_BYTES_MAX;
-}
-
 /* Bytes after a NUL are not part of the command, as in the shell itself. */
-void
+int
 history_add(struct history **ph, const char *text, size_t len)
 {
     size_t bytes = strnlen(text, len) + 1;
-    int r = 0;
+    struct history *h = *ph;
 
-    if (bytes > HISTORY_BYTES_MAX || !history_unshare(ph))
-        return;
-    while (r == 0 && history_is_full(*ph, bytes))
-        r = history_drop_oldest(*ph);
-    if (r == 0)
-        (void)history_append(*ph, text, bytes);
+    if (bytes > HISTORY_BYTES_MAX)
+        return -E2BIG;
+    if (!h || !shared_is_single(&h->ref)) {
+        if (!history_copy(ph))
+            return -ENOMEM;
+        h = *ph;
+    }
+    while (h->next - h->first == HISTORY_MAX ||
+           h->bytes + bytes > HISTORY_BYTES_MAX)
+        if (history_drop_oldest(h) < 0)
+            return -ENOMEM;
+    struct history_line *l = malloc(sizeof *l + bytes);
+    struct shared **at = l ? radix_slot(&h->lines, h->next) : NULL;
+    if (!at) {
+        free(l);
+        return -ENOMEM;
+    }
+    shared_init(&l->ref);
+    l->bytes = bytes;
+    memcpy(l->text, text, bytes - 1);
+    l->text[bytes - 1] = 0;
+    *at = &l->ref;
+    h->next++;
+    h->bytes += bytes;
+    return 0;
 }
 
 /* The first number is free, because old commands may have been dropped.
@@ -148,14 +139,15 @@ history_add(struct history **ph, const char *text, size_t len)
 int
 history_load(struct history **ph, uint64_t number, const char *text, size_t len)
 {
-    if (!history_unshare(ph))
+    if ((!*ph || !shared_is_single(&(*ph)->ref)) && !history_copy(ph))
         return -ENOMEM;
     struct history *h = *ph;
     if (!history_n(h))
         h->first = h->next = number;
-    if (number != h->next || history_is_full(h, len + 1))
+    if (number != h->next || history_n(h) == HISTORY_MAX ||
+        h->bytes + len + 1 > HISTORY_BYTES_MAX)
         return -EINVAL;
-    return history_append(h, text, len + 1);
+    return history_add(ph, text, len);
 }
 
 void

@@ -18,9 +18,9 @@ struct history;
 /* Add and drop a reference. Both accept NULL. */
 struct history *history_get(struct history *h);
 void history_put(OWN struct history *h);
-/* Appends a command to *h, which is copied first if it is shared. Without
- * memory, the command is omitted. */
-void history_add(struct history **h, const char *text, size_t len);
+/* Appends a command to *h, which is copied first if it is shared. -E2BIG: it is
+ * longer than a history may be. -ENOMEM. */
+int history_add(struct history **h, const char *text, size_t len);
 
 /* Appends the next command of a history that is being loaded; commands are
  * numbered in order. -EINVAL: not the next number, or too many. -ENOMEM. */

@@ -5,16 +5,9 @@
 #include "kernel/kernel.h"
 
 struct inode_ref
-inode_ref_of(const struct kernel *k, const struct vnode *v)
+inode_ref_of(const struct vnode *v)
 {
-    struct inode_ref r = {.ino = v->ino};
-
-    LIST_FOR_EACH(it, &k->vfs.mounts) {
-        if (CONTAINER_OF(it, struct mount, link) == v->mnt)
-            break;
-        r.mount++;
-    }
-    return r;
+    return (struct inode_ref){.mount = mount_number(v->mnt), .ino = v->ino};
 }
 
 struct vnode

@@ -13,8 +13,8 @@ struct inode_ref {
     uint64_t ino;
 };
 
-/* Returns the reference to an inode in the sandbox of k. */
-struct inode_ref inode_ref_of(const struct kernel *k, const struct vnode *v);
+/* Returns the reference to an inode of a mount. */
+struct inode_ref inode_ref_of(const struct vnode *v);
 /* Returns the inode in the sandbox of k. mnt is NULL if there is no such mount;
  * the inode need not exist. */
 struct vnode inode_ref_node(const struct kernel *k, const struct inode_ref *r);

@@ -164,8 +164,7 @@ lease_pass_on(struct wsand_sandbox *sb)
     return true;
 }
 
-/* Ends the lease of this thread. */
-static void
+void
 lease_leave(struct wsand_sandbox *sb)
 {
     struct lease *t = &sb->lease;
@@ -241,13 +240,6 @@ sandbox_try_enter(struct wsand_sandbox *sb)
     if (is_mine)
         lease_begin(sb);
     return is_mine;
-}
-
-void
-sandbox_leave(struct wsand_sandbox *sb)
-{
-    if (sb && !--sb->lease.depth)
-        lease_leave(sb);
 }
 
 /* --- jobs */

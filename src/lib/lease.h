@@ -53,8 +53,8 @@ void lease_fini(struct lease *t);
  * sandbox is being freed. */
 struct wsand_sandbox *sandbox_enter(struct wsand_sandbox *sb,
                                     struct wsand_error *err);
-void sandbox_leave(struct wsand_sandbox *sb); /* accepts NULL */
-DEFINE_CLEANUP(struct wsand_sandbox *, sandbox_leave)
+/* Ends the lease of this thread. */
+void lease_leave(struct wsand_sandbox *sb);
 
 /* Like sandbox_enter, but succeeds only if at most background processes have
  * the lease. */

@@ -12,10 +12,10 @@
 enum { MIB = 1 << 20, ENOUGH_BYTES = 64 * MIB };
 
 static int
-minimum_measure(struct wsand_runtime *rt, uint64_t *ret,
-                struct wsand_error *err)
+minimum_measure(struct wsand_runtime *rt, const struct root_image *i,
+                uint64_t *ret, struct wsand_error *err)
 {
-    const struct wsand_options o = {.size = sizeof o};
+    const struct wsand_options o = {.size = sizeof o, .image = i->name};
     const struct wsand_run run = {
         .size = sizeof run, .command = ":", .command_len = 1};
     struct wsand_output out = {.size = sizeof out};
@@ -33,18 +33,18 @@ minimum_measure(struct wsand_runtime *rt, uint64_t *ret,
 
 /* Two threads may measure at the same time; they get the same result. */
 int
-minimum_check(struct wsand_runtime *rt, uint64_t memory_bytes,
-              struct wsand_error *err)
+minimum_check(struct wsand_runtime *rt, struct root_image *i,
+              uint64_t memory_bytes, struct wsand_error *err)
 {
-    uint64_t least = rt->shell.least_bytes;
+    uint64_t least = i->shell.least_bytes;
 
     if (memory_bytes >= ENOUGH_BYTES)
         return 0;
     if (!least) {
-        int r = minimum_measure(rt, &least, err);
+        int r = minimum_measure(rt, i, &least, err);
         if (r < 0)
             return r == -ENOEXEC ? 0 : r; /* there is no shell */
-        rt->shell.least_bytes = least;
+        i->shell.least_bytes = least;
     }
     if (memory_bytes >= least)
         return 0;

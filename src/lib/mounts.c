@@ -7,6 +7,7 @@
 #include "kernel/devfs.h"
 #include "kernel/kernel.h"
 #include "kernel/proc/procfs.h"
+#include "kernel/shmfs.h"
 #include "kernel/vfs/tmpfs.h"
 #include "lib/error.h"
 #include "lib/files.h"
@@ -31,9 +32,11 @@ mount_new_fs(struct kernel *k, const char *path, const char *source, int r,
     return r < 0 ? error_errno(err, -r, "cannot mount %s", path) : 0;
 }
 
-/* /dev and /proc exist in every sandbox. */
+/* /dev, /proc and /dev/shm exist in every sandbox. The last one has the files
+ * of the snapshot, if there is one. */
 static int
-mount_system(struct kernel *k, struct wsand_error *err)
+mount_system(struct kernel *k, const struct snapshot *from,
+             struct wsand_error *err)
 {
     struct fs *dev = NULL, *proc = NULL;
 
@@ -42,7 +45,11 @@ mount_system(struct kernel *k, struct wsand_error *err)
     if (r < 0)
         return r;
     r = procfs_new(k, &proc);
-    return mount_new_fs(k, "/proc", "proc", r, proc, false, err);
+    r = mount_new_fs(k, "/proc", "proc", r, proc, false, err);
+    if (r < 0)
+        return r;
+    r = shmfs_mount(k, from ? snapshot_tree(from, MOUNT_MEMORY) : NULL);
+    return r < 0 ? error_errno(err, -r, "cannot mount /dev/shm") : 0;
 }
 
 /* Mounts /sys only over a folder that the root image has: creating one would
@@ -294,7 +301,7 @@ mounts_make(struct wsand_sandbox *sb, const struct wsand_mount *v,
     const struct wsand_options *o = &sb->options;
     struct kernel *k = sb->kernel;
 
-    int r = mount_system(k, err);
+    int r = mount_system(k, from, err);
     bool is_limited = o->writable_paths && !mounts_has_root(o->writable_paths);
     if (r == 0 && is_limited)
         r = mount_writable(k, o->writable_paths, err);

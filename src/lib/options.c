@@ -98,8 +98,8 @@ options_copy(struct wsand_options *to, const struct wsand_options *from)
     to->n_mounts = 0;
     to->programs = NULL;
     to->n_programs = 0;
-    to->env = to->allow_tools = to->writable_paths = NULL;
-    to->cwd = NULL;
+    to->env = to->allow_tools = to->writable_paths = to->network = NULL;
+    to->cwd = to->image = NULL;
     to->mount_limits = NULL;
     to->n_mount_limits = 0;
     if (!to->snapshots)
@@ -119,7 +119,28 @@ options_copy(struct wsand_options *to, const struct wsand_options *from)
         r = options_copy_strings(&to->allow_tools, from->allow_tools);
     if (r == 0)
         r = options_copy_strings(&to->writable_paths, from->writable_paths);
+    if (r == 0)
+        r = options_copy_strings(&to->network, from->network);
     return r;
+}
+
+int
+options_copy_network(struct wsand_options *to, const char *const *rules)
+{
+    int r = options_copy_strings(&to->network, rules);
+
+    if (r < 0)
+        options_fini(to);
+    return r;
+}
+
+void
+options_swap_network(struct wsand_options *a, struct wsand_options *b)
+{
+    const char *const *rules = a->network;
+
+    a->network = b->network;
+    b->network = rules;
 }
 
 void
@@ -136,4 +157,5 @@ options_fini(struct wsand_options *o)
     options_free_strings(o->env);
     options_free_strings(o->allow_tools);
     options_free_strings(o->writable_paths);
+    options_free_strings(o->network);
 }

@@ -1,4 +1,4 @@
-/* Loads all programs of the root image at once.
+/* Loads all programs of the root images at once.
  *
  * Each inode that is a program gets its compiled code, as it would when it is
  * first run. All sandboxes share these inodes. A worker does this before it
@@ -32,9 +32,10 @@ preload_is_program(const struct inode *i)
 /* A file that is not a program after all fails when it is run. With a folder,
  * the code is also written there. */
 static int
-preload_load_inode(struct wsand_runtime *rt, const struct tree *t, uint64_t ino,
-                   int dir_hfd)
+preload_load_inode(struct wsand_runtime *rt, const struct root_image *image,
+                   uint64_t ino, int dir_hfd)
 {
+    const struct tree *t = image_tree(image->image);
     const struct inode *i = tree_find(t, ino);
     CLEANUP(program_putp) struct program *p = NULL;
     char why[160];
@@ -45,7 +46,7 @@ preload_load_inode(struct wsand_runtime *rt, const struct tree *t, uint64_t ino,
                                        .len = i->size,
                                        .name = "a program of the root image",
                                        .is_trusted = true,
-                                       .file = &rt->image_file};
+                                       .file = &image->file};
     int r = runtime_load(rt, &src, &p, why, sizeof why);
     if (r == 0)
         tree_attach(t, ino, &p->ref);
@@ -57,16 +58,29 @@ preload_load_inode(struct wsand_runtime *rt, const struct tree *t, uint64_t ino,
 /* Inodes have consecutive numbers in an image, so all of them are visited
  * without walking the directories. */
 static int
-preload_load_all(struct wsand_runtime *rt, int dir_hfd, struct wsand_error *err)
+preload_load_image(struct wsand_runtime *rt, struct root_image *i, int dir_hfd,
+                   struct wsand_error *err)
 {
-    const struct tree *t = rt->image ? image_tree(rt->image) : NULL;
-    int r = 0;
+    int r = root_image_open(i, err);
 
-    for (uint64_t ino = TREE_ROOT; t && r == 0 && ino < t->next_ino; ino++)
-        r = preload_load_inode(rt, t, ino, dir_hfd);
+    if (r < 0 || !i->image)
+        return r;
+    uint64_t end = image_tree(i->image)->next_ino;
+    for (uint64_t ino = TREE_ROOT; r == 0 && ino < end; ino++)
+        r = preload_load_inode(rt, i, ino, dir_hfd);
     return r == 0
                ? 0
                : error_errno(err, -r, "cannot load the root image's programs");
+}
+
+static int
+preload_load_all(struct wsand_runtime *rt, int dir_hfd, struct wsand_error *err)
+{
+    int r = 0;
+
+    for (size_t i = 0; r == 0 && i < rt->n_images; i++)
+        r = preload_load_image(rt, &rt->images[i], dir_hfd, err);
+    return r;
 }
 
 int

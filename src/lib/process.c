@@ -187,6 +187,8 @@ process_pump(struct process *p)
 static void
 process_drop_output(OWN struct capture *c)
 {
+    if (!c)
+        return;
     c->on_bytes = NULL;
     c->window = NULL;
     capture_wake(c);
@@ -207,6 +209,7 @@ process_end(struct process *p, int exit_code)
     process_pump_out(p, true);
     process_drop_output(STEAL(p->out));
     process_drop_output(STEAL(p->err));
+    process_drop_output(STEAL(p->results));
     process_close_input(p);
     pthread_mutex_lock(&ps->lock);
     p->exit_code = exit_code;
@@ -320,6 +323,8 @@ process_deliver_resume(struct process *p, OWN struct letter *l)
 {
     capture_wake(p->out);
     capture_wake(p->err);
+    if (p->results)
+        capture_wake(p->results);
     process_pump(p);
     free(l);
 }

@@ -49,7 +49,7 @@ struct process {
     /* Input that the process has not read, oldest first. */
     struct list letters; /* input that it has not read */
     size_t taken;        /* bytes read from the first of them */
-    OWN struct capture *out, *err;
+    OWN struct capture *out, *err, *results;
     struct waiter waiter; /* for space in its input, or a terminal's output */
     struct poll_table pt;
 };

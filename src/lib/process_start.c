@@ -46,6 +46,14 @@ process_start_tell_err(void *arg, const char *bytes, size_t len)
     p->on_output(p->arg, p->id, 2, bytes, len);
 }
 
+static void
+process_start_tell_results(void *arg, const char *bytes, size_t len)
+{
+    const struct process *p = arg;
+
+    p->on_output(p->arg, p->id, 3, bytes, len);
+}
+
 static size_t
 process_start_ask_window(void *arg)
 {
@@ -116,6 +124,8 @@ process_start_open_pipes(struct process *p, struct spawn *s)
         r = capture_open(k, p->out, &s->stdio[1]);
     if (r == 0)
         r = capture_open(k, p->err, &s->stdio[2]);
+    if (r == 0 && p->results)
+        r = capture_open(k, p->results, &s->stdio[3]);
     return r;
 }
 
@@ -127,7 +137,9 @@ process_start_open_files(struct process *p,
 {
     p->out = process_start_tap_new(p, process_start_tell_out);
     p->err = process_start_tap_new(p, process_start_tell_err);
-    if (!p->out || !p->err)
+    if (o->has_results)
+        p->results = process_start_tap_new(p, process_start_tell_results);
+    if (!p->out || !p->err || (o->has_results && !p->results))
         return -ENOMEM;
     int r = o->is_pty ? process_start_open_terminal(p, o, s)
                       : process_start_open_pipes(p, s);
@@ -230,7 +242,7 @@ process_start_spawn(struct process *p, struct start *start,
 
     int r = process_start_open_files(p, o, &s);
     if (r < 0) {
-        for (int i = 0; i < 3; i++)
+        for (int i = 0; i < SPAWN_FILES; i++)
             file_put(s.stdio[i]);
         return error_errno(err, -r, "cannot open standard input or output");
     }
@@ -252,6 +264,7 @@ process_drop(OWN struct process *p)
     file_put(p->in);
     capture_put(p->out);
     capture_put(p->err);
+    capture_put(p->results);
     free(p->command);
     free(p);
 }

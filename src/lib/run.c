@@ -11,6 +11,7 @@
 #include "lib/env.h"
 #include "lib/error.h"
 #include "lib/history.h"
+#include "lib/network.h"
 #include "lib/sandbox.h"
 #include "lib/shell.h"
 #include "lib/sized.h"
@@ -89,21 +90,19 @@ run_join_ends(char *data, size_t *len, size_t head, bool has_line,
 /* Output beyond the limit is cut at a whole character, so that the result is
  * valid UTF-8 if the output was. */
 static void
-run_take_output(struct capture *c, bool has_line, char **ret, size_t *ret_len,
-                uint64_t *ret_dropped)
+run_cut_output(const struct capture *c, bool has_line, char *data, size_t *len,
+               uint64_t *dropped)
 {
-    *ret = capture_take(c, ret_len);
-    *ret_dropped = c->dropped;
-    if (!c->dropped || !*ret_len)
-        return;
-    if (c->head && *ret_len == c->max) {
-        run_join_ends(*ret, ret_len, c->head,
-                      has_line && c->max >= GAP_LIMIT_MIN, ret_dropped);
+    size_t whole;
+
+    if (c->head && *len == c->max) {
+        run_join_ends(data, len, c->head, has_line && c->max >= GAP_LIMIT_MIN,
+                      dropped);
         return;
     }
-    size_t len = run_whole_characters(*ret, *ret_len);
-    *ret_dropped += *ret_len - len;
-    *ret_len = len;
+    whole = run_whole_characters(data, *len);
+    *dropped += *len - whole;
+    *len = whole;
 }
 
 /* Returns the limit that explains a failure best, if several were hit. */
@@ -111,9 +110,9 @@ static const char *
 run_limit_hit(const struct limits *l)
 {
     static const enum limit_id ids[] = {
-        LIMIT_cpu,         LIMIT_memory,     LIMIT_processes,
-        LIMIT_files,       LIMIT_file_bytes, LIMIT_mount_files,
-        LIMIT_mount_bytes, LIMIT_fds,        LIMIT_open_files};
+        LIMIT_cpu,        LIMIT_memory,      LIMIT_processes,   LIMIT_files,
+        LIMIT_file_bytes, LIMIT_mount_files, LIMIT_mount_bytes, LIMIT_fds,
+        LIMIT_open_files, LIMIT_mappings};
 
     for (size_t i = 0; i < sizeof ids / sizeof *ids; i++)
         if (l->was_hit[ids[i]])
@@ -122,11 +121,17 @@ run_limit_hit(const struct limits *l)
 }
 
 /* A time limit overrides a cancellation. A limit is reported only for a command
- * that failed: many programs hit one and recover. */
+ * that failed: many programs hit one and recover. Background output is
+ * everything that processes of earlier commands have written since the last
+ * command. */
 static void
-run_fill_status(const struct kernel *k, const struct command_outcome *o,
-                struct wsand_output *ret)
+run_fill_result(struct shell *sh, const struct wsand_run *run,
+                const struct command_outcome *o, struct wsand_output *ret)
 {
+    bool has_line = !run->is_unmarked;
+    const struct kernel *k = sh->sb->kernel;
+    const struct streams *io = &sh->streams;
+
     ret->exit_code = o->status;
     ret->timed_out = o->timed_out;
     ret->cancelled = o->cancelled && !o->timed_out;
@@ -142,25 +147,21 @@ run_fill_status(const struct kernel *k, const struct command_outcome *o,
                            : k->was_denied ? WSAND_CAPABILITY_DENIED
                                            : WSAND_CLASS_NONE;
     }
-}
-
-/* Background output is everything that processes of earlier commands have
- * written since the last command. */
-static void
-run_fill_output(struct shell *sh, const struct wsand_run *run,
-                const struct command_outcome *o, struct wsand_output *ret)
-{
-    bool has_line = !run->is_unmarked;
-    const struct kernel *k = sh->sb->kernel;
-
-    run_fill_status(k, o, ret);
     ret->cpu_ms = (uint64_t)(k->cpu_ns - k->run_cpu_ns) / NS_PER_MS;
     ret->max_memory_bytes = k->limits.peak[LIMIT_memory];
-    run_take_output(o->out, has_line, &ret->out, &ret->out_len,
-                    &ret->out_dropped);
-    run_take_output(o->err, has_line, &ret->err, &ret->err_len,
-                    &ret->err_dropped);
+    ret->out = capture_take(io->out, &ret->out_len);
+    ret->err = capture_take(io->err, &ret->err_len);
     ret->background = capture_take(sh->background, &ret->background_len);
+    ret->out_dropped = io->out->dropped;
+    ret->err_dropped = io->err->dropped;
+    if (ret->out_dropped && ret->out_len)
+        run_cut_output(io->out, has_line, ret->out, &ret->out_len,
+                       &ret->out_dropped);
+    if (ret->err_dropped && ret->err_len)
+        run_cut_output(io->err, has_line, ret->err, &ret->err_len,
+                       &ret->err_dropped);
+    if (k->denials)
+        network_fill_denied(sh->sb, ret);
 }
 
 /* Adds a line of our own to the command's standard error, regardless of its
@@ -184,39 +185,28 @@ run_say(const struct wsand_run *run, struct wsand_output *o, const char *line)
 
 /* --- running */
 
-/* A timeout that is 0 or too large for the clock means no limit. */
-static int64_t
-run_deadline_of(int64_t began_ns, uint64_t timeout_ms)
-{
-    int64_t ns;
-
-    if (!timeout_ms || timeout_ms > INT64_MAX / NS_PER_MS ||
-        __builtin_add_overflow(began_ns, (int64_t)timeout_ms * NS_PER_MS, &ns))
-        return NS_NEVER;
-    return ns;
-}
-
 /* The trace of the last system calls is only returned for a command that
  * failed. */
 static int
-run_command(struct shell *sh, const struct wsand_run *run, int64_t deadline_ns,
-            bool continues, struct wsand_output *ret)
+run_command(struct shell *sh, const struct wsand_run *run, bool continues,
+            struct wsand_output *ret, struct wsand_error *err)
 {
     const uint64_t *max = sh->sb->kernel->limits.max;
-    struct command c = {
-        .text = run->command,
-        .len = run->command_len,
-        .input = run->input,
-        .input_len = run->input_len,
-        .out_max = run->stdout_bytes ? run->stdout_bytes : max[LIMIT_stdout],
-        .err_max = run->stderr_bytes ? run->stderr_bytes : max[LIMIT_stderr],
-        .keep_ends = run->keep_ends,
-        .merge = run->merge_stderr,
-        .on_output = run->on_output,
-        .window = run->window,
-        .on_output_arg = run->on_output_arg,
-        .deadline_ns = deadline_ns,
-        .continues = continues};
+    struct command c = {.text = run->command,
+                        .len = run->command_len,
+                        .io = {.input = run->input,
+                               .input_len = run->input_len,
+                               .out_max = run->stdout_bytes ? run->stdout_bytes
+                                                            : max[LIMIT_stdout],
+                               .err_max = run->stderr_bytes ? run->stderr_bytes
+                                                            : max[LIMIT_stderr],
+                               .keep_ends = run->keep_ends,
+                               .merge = run->merge_stderr},
+                        .on_output = run->on_output,
+                        .window = run->window,
+                        .on_output_arg = run->on_output_arg,
+                        .deadline_ns = sh->sb->run_deadline_ns,
+                        .continues = continues};
     struct command_outcome o = {0};
     CLEANUP(trace_freep) struct trace *trace = NULL;
 
@@ -224,32 +214,28 @@ run_command(struct shell *sh, const struct wsand_run *run, int64_t deadline_ns,
     if (r == 0)
         r = command_run(sh, &c, &o);
     if (r != 0)
-        return r;
-    run_fill_output(sh, run, &o, ret);
+        return error_errno(err, -r, "cannot run a command");
+    run_fill_result(sh, run, &o, ret);
     if (trace && ret->exit_code)
         ret->trace = trace_take(trace, &ret->trace_len);
-    command_outcome_fini(&o, sh);
+    command_close(sh);
     return 0;
 }
 
-/* Without a folder and variables, which is the usual case, one command of the
- * shell is enough. */
+/* A command with a folder or variables of its own continues the one that sets
+ * them. */
 static int
-run_here(struct shell *sh, const struct wsand_run *run, int64_t deadline_ns,
-         struct wsand_output *ret, struct wsand_error *err)
+run_borrowing(struct shell *sh, const struct wsand_run *run,
+              struct wsand_output *ret, struct wsand_error *err)
 {
     struct borrowed b = {0};
 
-    if (!run->cwd && !run->env) {
-        int r = run_command(sh, run, deadline_ns, false, ret);
-        return r < 0 ? error_errno(err, -r, "cannot run a command") : 0;
-    }
     int r = borrow(sh, run->cwd, run->env, &b, err);
     if (r < 0)
         return r;
-    r = run_command(sh, run, deadline_ns, true, ret);
+    r = run_command(sh, run, true, ret, err);
     borrow_give_back(sh, &b, r < 0);
-    return r < 0 ? error_errno(err, -r, "cannot run a command") : 0;
+    return r;
 }
 
 /* A command that is too long is answered as if it had failed. */
@@ -258,6 +244,7 @@ run_refuse(const struct wsand_run *run, uint64_t max, struct wsand_output *ret)
 {
     char line[80];
 
+    *ret = (struct wsand_output){.size = sizeof *ret};
     ret->exit_code = 1;
     ret->error_class = WSAND_LIMIT_EXCEEDED;
     ret->limit = limit_info(LIMIT_command)->name;
@@ -267,49 +254,15 @@ run_refuse(const struct wsand_run *run, uint64_t max, struct wsand_output *ret)
     run_say(run, ret, line);
 }
 
-/* The library's part of a run: the lease, the shell, the deadline, the history.
- * Waiting for the lease does not count as time of the command. */
-static int
-run_checked(struct wsand_sandbox *sb, const struct wsand_run *run,
-            struct wsand_output *ret, struct wsand_error *err)
-{
-    SANDBOX_LEASE(sb, err);
-    int64_t began = time_mono_ns();
-    uint64_t max = sb->kernel->limits.max[LIMIT_command];
-    struct shell *sh;
-
-    if (run->command_len > max) {
-        run_refuse(run, max, ret);
-        return 0;
-    }
-    int r = shell_begin(sb, &sh);
-    if (r == -ENOEXEC)
-        return error_set(err, ENOEXEC,
-                         "there is no " SHELL_PATH " that can be run");
-    if (r < 0)
-        return error_errno(err, -r, "cannot run a command");
-    sb->run_deadline_ns = run_deadline_of(began, run->timeout_ms);
-    r = run_here(sh, run, sb->run_deadline_ns, ret, err);
-    sb->run_deadline_ns = NS_NEVER;
-    if (r < 0)
-        return r;
-    history_add(&sb->history, run->command, run->command_len);
-    ret->time_us = (uint64_t)(time_mono_ns() - began) / 1000;
-    if (ret->timed_out) {
-        ret->time_us = run->timeout_ms * 1000;
-        run_say(run, ret, "command timed out\n");
-    }
-    return 0;
-}
-
-/* --- the function, for callers of any version */
+/* --- callers of another version */
 
 /* Members of the result that the caller must free. A caller with an older
  * header does not know all of them, and wsand_run frees the others. */
 static const size_t owned[] = {offsetof(struct wsand_output, out),
                                offsetof(struct wsand_output, err),
                                offsetof(struct wsand_output, background),
-                               offsetof(struct wsand_output, trace)};
+                               offsetof(struct wsand_output, trace),
+                               offsetof(struct wsand_output, denied)};
 
 /* Frees the members whose pointers lie between two offsets in *out. */
 static void
@@ -322,22 +275,65 @@ run_free_owned(struct wsand_output *out, size_t from, size_t to)
 
 /* The sizes of both structures are checked before anything runs. Results that
  * an older caller does not know are freed here. */
-int
-wsand_run(struct wsand_sandbox *sb, const struct wsand_run *run,
-          struct wsand_output *ret, struct wsand_error *err)
+static int
+run_for_version(struct wsand_sandbox *sb, const struct wsand_run *run,
+                struct wsand_output *ret, struct wsand_error *err)
 {
-    struct wsand_output out = {0};
+    struct wsand_output out = {.size = sizeof out};
     struct wsand_run copy;
 
     int r = sized_check(ret, "wsand_output", err);
     if (r == 0)
         r = SIZED_TAKE(&copy, run, "wsand_run", err);
     if (r == 0)
-        r = run_checked(sb, &copy, &out, err);
+        r = wsand_run(sb, &copy, &out, err);
     if (r < 0)
         return r;
     sized_give(ret, &out, sizeof out);
-    run_free_owned(&out, ret->size, sizeof out);
+    if (ret->size < sizeof out)
+        run_free_owned(&out, ret->size, sizeof out);
+    return 0;
+}
+
+/* --- the public functions */
+
+/* Waiting for the lease does not count as time of the command. The first
+ * command of a sandbox begins its shell. A command that the history cannot hold
+ * is not in it. */
+int
+wsand_run(struct wsand_sandbox *sb, const struct wsand_run *run,
+          struct wsand_output *ret, struct wsand_error *err)
+{
+    if (run->size != sizeof *run || ret->size != sizeof *ret)
+        return run_for_version(sb, run, ret, err);
+    SANDBOX_LEASE(sb, err);
+    struct wsand_output out = {.size = sizeof out};
+    int64_t began = time_mono_ns();
+    struct shell *sh = sb->shell;
+
+    if (run->command_len > sb->kernel->limits.max[LIMIT_command]) {
+        run_refuse(run, sb->kernel->limits.max[LIMIT_command], ret);
+        return 0;
+    }
+    int r = sh && sh->has_env ? 0 : shell_begin(sb, &sh);
+    if (r == -ENOEXEC)
+        return error_set(err, ENOEXEC,
+                         "there is no " SHELL_PATH " that can be run");
+    if (r < 0)
+        return error_errno(err, -r, "cannot run a command");
+    sb->run_deadline_ns = time_deadline_ns(began, run->timeout_ms);
+    r = run->cwd || run->env ? run_borrowing(sh, run, &out, err)
+                             : run_command(sh, run, false, &out, err);
+    sb->run_deadline_ns = NS_NEVER;
+    if (r < 0)
+        return r;
+    (void)history_add(&sb->history, run->command, run->command_len);
+    out.time_us = (uint64_t)(time_mono_ns() - began) / 1000;
+    if (out.timed_out) {
+        out.time_us = run->timeout_ms * 1000;
+        run_say(run, &out, "command timed out\n");
+    }
+    *ret = out;
     return 0;
 }
 
@@ -364,9 +360,9 @@ wsand_cancel(struct wsand_sandbox *sb)
 static void
 run_deliver_resume(struct wsand_sandbox *sb, OWN struct mail *m)
 {
-    if (sb->outcome) {
-        capture_wake(sb->outcome->out);
-        capture_wake(sb->outcome->err);
+    if (sb->shell && sb->shell->is_running) {
+        capture_wake(sb->shell->streams.out);
+        capture_wake(sb->shell->streams.err);
     }
     free(m);
 }

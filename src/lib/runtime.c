@@ -1,17 +1,15 @@
-/* The runtime: one engine, the mapped root image, and the loading of
- * programs. */
+/* The runtime: one engine, the root images, and the loading of programs. */
 #include "lib/runtime.h"
 
+#include "base/buf.h"
+#include "base/image_name.h"
+#include "base/text.h"
+#include "base/vec.h"
 #include "base/version.h"
 #include "engine/engine.h"
 #include "host/native.h"
-#include "host/tar.h"
 #include "lib/error.h"
-#include "lib/hostmap.h"
 #include "lib/sized.h"
-#include "lib/skeleton.h"
-#include "tree/inode.h"
-#include "tree/tree.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -49,62 +47,6 @@ runtime_default_cache_dir(char *buf, size_t size)
     return true;
 }
 
-/* Returns the version in /etc/os-release of an image of ours, or "" for an
- * image of somebody else. */
-static void
-runtime_image_version(const struct tree *t, char *buf, size_t size)
-{
-    const struct inode *i = tree_find(t, skeleton_find(t, "/etc/os-release"));
-    char text[1024] = "\n";
-
-    *buf = 0;
-    if (!i || i->size > sizeof text - 2)
-        return;
-    (void)inode_read(i, 0, text + 1, i->size);
-    const char *p = strstr(text, "\nVERSION_ID=\"");
-    if (p && strstr(text, "\nID=wasmsand\n"))
-        (void)snprintf(buf, size, "%.*s", (int)strcspn(p + 13, "\""), p + 13);
-}
-
-/* The programs of an image are compiled against the kernel of the same version,
- * so another version is refused. A version like "1.2" accepts all of 1.2.x. */
-static int
-runtime_check_version(const struct wsand_runtime *rt, const char *path,
-                      struct wsand_error *err)
-{
-    char found[32];
-
-    runtime_image_version(image_tree(rt->image), found, sizeof found);
-    size_t len = strlen(found);
-    if (!strncmp(found, WSAND_VERSION, len) &&
-        (!len || strchr(".", WSAND_VERSION[len])))
-        return 0;
-    return error_set(err, EINVAL, "root image %s: version %s instead of %s",
-                     path, found, WSAND_VERSION);
-}
-
-/* The image stays mapped: files of sandboxes refer to its bytes without copying
- * them. */
-static int
-runtime_open_image(struct wsand_runtime *rt, const char *path,
-                   struct wsand_error *err)
-{
-    struct image_error why = {0};
-
-    if (!path)
-        return 0;
-    const struct host_file *f = &rt->image_file;
-    int r = hostmap_open(path, &rt->image_file);
-    if (r < 0)
-        return error_errno(err, -r, "root image %s", path);
-    r = tar_index(f->bytes, f->len, &rt->image, &why);
-    if (r == -EINVAL)
-        return error_set(err, EINVAL, "root image %s: at byte %llu: %s", path,
-                         (unsigned long long)why.offset, why.reason);
-    return r < 0 ? error_errno(err, -r, "root image %s", path)
-                 : runtime_check_version(rt, path, err);
-}
-
 /* An empty cache_dir means no cache, and NULL the default one. */
 static int
 runtime_start_engine(struct wsand_runtime *rt,
@@ -127,8 +69,108 @@ runtime_start_engine(struct wsand_runtime *rt,
     return r < 0 ? error_errno(err, -r, "cannot start the engine: %s", why) : 0;
 }
 
-/* A hash of the image that the caller knows already saves reading the whole
- * image. */
+static int
+runtime_set_broker(struct wsand_runtime *rt,
+                   const struct wsand_runtime_options *o)
+{
+    rt->broker = o->broker ? strdup(o->broker) : NULL;
+    rt->resolvers = o->resolvers ? strdup(o->resolvers) : NULL;
+    rt->host_loopback = o->host_loopback;
+    rt->network_hfd = o->network_hfd;
+    return !rt->broker == !o->broker && !rt->resolvers == !o->resolvers
+               ? 0
+               : -ENOMEM;
+}
+
+/* --- images */
+
+/* Adds an image that is opened later. */
+static int
+runtime_add_image(struct wsand_runtime *rt, const char *name, const char *path,
+                  struct wsand_error *err)
+{
+    if (!VEC_ROOM(rt->images, rt->n_images))
+        return error_set(err, ENOMEM, "out of memory");
+    int r = root_image_init(&rt->images[rt->n_images++], name, path);
+    return r < 0 ? error_set(err, ENOMEM, "out of memory") : 0;
+}
+
+static struct root_image *
+runtime_image(const struct wsand_runtime *rt, const char *name)
+{
+    for (size_t i = 0; i < rt->n_images; i++)
+        if (!strcmp(rt->images[i].name, name))
+            return &rt->images[i];
+    return NULL;
+}
+
+static int
+runtime_add_named(struct wsand_runtime *rt, const struct wsand_image *i,
+                  struct wsand_error *err)
+{
+    if (!i->name || !text_is_name((struct text){i->name, strlen(i->name)}))
+        return error_set(err, EINVAL, "'%.64s' is not a name of an image",
+                         i->name ? i->name : "");
+    if (!i->path)
+        return error_set(err, EINVAL, "image %s: no path", i->name);
+    if (runtime_image(rt, i->name))
+        return error_set(err, EINVAL, "there are two images '%s'", i->name);
+    return runtime_add_image(rt, i->name, i->path, err);
+}
+
+/* The default image is opened now, so that its errors are found at the start.
+ * A hash that the caller knows already saves reading the whole image. */
+static int
+runtime_set_images(struct wsand_runtime *rt,
+                   const struct wsand_runtime_options *o,
+                   struct wsand_error *err)
+{
+    int r = runtime_add_image(rt, IMAGE_DEFAULT, o->root_image, err);
+
+    for (size_t i = 0; r == 0 && i < o->n_images; i++)
+        r = runtime_add_named(rt, &o->images[i], err);
+    if (r < 0)
+        return r;
+    struct root_image *first = rt->images;
+    if (o->root_image_hash) {
+        memcpy(first->hash, o->root_image_hash, sizeof first->hash);
+        first->has_hash = true;
+    }
+    return root_image_open(first, err);
+}
+
+static int
+runtime_refuse_image(const struct wsand_runtime *rt, const char *name,
+                     struct wsand_error *err)
+{
+    CLEANUP(buf_fini) struct buf known;
+
+    buf_init(&known, SIZE_MAX);
+    for (size_t i = 0; i < rt->n_images; i++) {
+        buf_puts(&known, i ? ", " : "");
+        buf_puts(&known, rt->images[i].name);
+    }
+    return error_set(err, EINVAL,
+                     "image: there is no image '%.64s'; known: %.*s", name,
+                     (int)known.len, known.p ? known.p : "");
+}
+
+int
+runtime_find_image(struct wsand_runtime *rt, const char *name,
+                   struct root_image **ret, struct wsand_error *err)
+{
+    struct root_image *i = runtime_image(rt, name ? name : IMAGE_DEFAULT);
+
+    if (!i)
+        return runtime_refuse_image(rt, name, err);
+    int r = root_image_open(i, err);
+    if (r == 0)
+        *ret = i;
+    return r;
+}
+
+/* --- making and freeing */
+
 int
 wsand_runtime_new(const struct wsand_runtime_options *given,
                   struct wsand_runtime **ret, struct wsand_error *err)
@@ -141,16 +183,13 @@ wsand_runtime_new(const struct wsand_runtime_options *given,
     struct wsand_runtime *rt = calloc(1, sizeof *rt);
     if (!rt)
         return error_set(err, ENOMEM, "out of memory");
-    (void)pthread_mutex_init(&rt->shell.lock, NULL);
-    if (o.root_image_hash) {
-        memcpy(rt->image_hash, o.root_image_hash, sizeof rt->image_hash);
-        rt->has_image_hash = true;
-    }
     r = crews_init(&rt->crews, o.threads);
+    if (r == 0)
+        r = runtime_set_broker(rt, &o);
     if (r < 0)
         r = error_errno(err, -r, "cannot create the threads");
     if (r == 0)
-        r = runtime_open_image(rt, o.root_image, err);
+        r = runtime_set_images(rt, &o, err);
     if (r == 0)
         r = runtime_start_engine(rt, &o, err);
     if (r == 0 && o.is_closed)
@@ -198,17 +237,21 @@ wsand_compilers_main(int (*seal)(const char **ret_where))
     compilers_main(seal);
 }
 
-/* The threads end first. The image file is unmapped last, because the engine
- * may refer to it. */
+/* The threads end first. The image files are unmapped last, because the engine
+ * may refer to them. */
 void
 wsand_runtime_free(struct wsand_runtime *rt)
 {
     if (!rt)
         return;
     crews_fini(&rt->crews);
-    shell_image_fini(&rt->shell);
-    image_put(rt->image);
+    for (size_t i = 0; i < rt->n_images; i++)
+        root_image_close(&rt->images[i]);
     engine_free(rt->engine);
-    hostmap_close(&rt->image_file);
+    for (size_t i = 0; i < rt->n_images; i++)
+        root_image_fini(&rt->images[i]);
+    free(rt->images);
+    free(rt->broker);
+    free(rt->resolvers);
     free(rt);
 }

@@ -18,6 +18,7 @@
 #include "lib/history.h"
 #include "lib/hostmap.h"
 #include "lib/mounts.h"
+#include "lib/network.h"
 #include "lib/options.h"
 #include "lib/process.h"
 #include "lib/shell.h"
@@ -196,15 +197,16 @@ sandbox_put_program(struct wsand_runtime *rt, struct tree *t, bool keeps_bad,
  * guest, except programs that were put into an image: those exist once for each
  * sandbox. */
 static int
-sandbox_make_tree(struct wsand_runtime *rt, const struct wsand_options *o,
-                  struct tree *ret, struct wsand_error *err)
+sandbox_make_tree(struct wsand_runtime *rt, const struct root_image *image,
+                  const struct wsand_options *o, struct tree *ret,
+                  struct wsand_error *err)
 {
     const struct quota unlimited = {UINT64_MAX, UINT64_MAX};
     int64_t now = sandbox_now_ns(o);
     int r;
 
-    if (rt->image) {
-        r = tree_clone(image_tree(rt->image), ret);
+    if (image->image) {
+        r = tree_clone(image_tree(image->image), ret);
         ret->max = unlimited;
     } else {
         r = tree_init(ret, &unlimited, now);
@@ -220,19 +222,19 @@ sandbox_make_tree(struct wsand_runtime *rt, const struct wsand_options *o,
             return r;
     }
     r = commands_put(ret, o, now, err);
-    if (r == 0 && !rt->image)
+    if (r == 0 && !image->image)
         tree_uncharge(ret);
     return r;
 }
 
 static int
-sandbox_make_root(struct wsand_runtime *rt, const struct wsand_options *o,
+sandbox_make_root(const struct wsand_sandbox *sb, const struct wsand_options *o,
                   const uint64_t *max, OWN struct fs **ret,
                   struct wsand_error *err)
 {
     CLEANUP(tree_fini) struct tree t = {0};
 
-    int r = sandbox_make_tree(rt, o, &t, err);
+    int r = sandbox_make_tree(sb->runtime, sb->image, o, &t, err);
     if (r < 0)
         return r;
     r = tmpfs_new(NULL, &t, max[LIMIT_file_bytes], max[LIMIT_files], ret);
@@ -296,7 +298,7 @@ sandbox_fill(struct wsand_sandbox *sb, const uint64_t *max, OWN struct fs *root,
     const struct wsand_options *o = &sb->options;
     struct kernel_options ko = {.host = &host_native,
                                 .machine = engine_ops(),
-                                .image_file = &sb->runtime->image_file,
+                                .image_file = &sb->image->file,
                                 .engine = sb->runtime->engine,
                                 .limits = max,
                                 .is_deterministic = o->is_deterministic,
@@ -306,7 +308,12 @@ sandbox_fill(struct wsand_sandbox *sb, const uint64_t *max, OWN struct fs *root,
                                 .is_root = user_of(sb)->id == ROOT_ID,
                                 .given = given};
 
-    int r = kernel_new(&ko, root, &sb->kernel);
+    int r = network_start(sb, &ko, err);
+    if (r < 0) {
+        root->ops->free(root);
+        return r;
+    }
+    r = kernel_new(&ko, root, &sb->kernel);
     if (r < 0)
         return error_errno(err, -r, "cannot create the sandbox");
     sb->kernel->on_kick = sandbox_on_kick;
@@ -319,13 +326,15 @@ sandbox_fill(struct wsand_sandbox *sb, const uint64_t *max, OWN struct fs *root,
 
 /* Allocates a sandbox with a copy of the options, and no kernel. */
 static int
-sandbox_alloc(struct wsand_runtime *rt, const struct wsand_options *o,
-              OWN struct wsand_sandbox **ret, struct wsand_error *err)
+sandbox_alloc(struct wsand_runtime *rt, struct root_image *image,
+              const struct wsand_options *o, OWN struct wsand_sandbox **ret,
+              struct wsand_error *err)
 {
     struct wsand_sandbox *sb = calloc(1, sizeof *sb);
 
     if (sb) {
         sb->runtime = rt;
+        sb->image = image;
         sb->run_deadline_ns = NS_NEVER;
         lease_init(&sb->lease, &rt->crews);
         mailbox_init(&sb->mailbox);
@@ -351,30 +360,35 @@ wsand_sandbox_new(struct wsand_runtime *rt, const struct wsand_options *given,
     struct wsand_sandbox *sb = NULL;
     struct wsand_options o;
     const struct user *user;
+    struct root_image *image;
     struct fs *root = NULL;
 
     int r = SIZED_TAKE(&o, given, "wsand_options", err);
     if (r == 0)
         r = user_find(o.user, &user, err);
     if (r == 0)
+        r = runtime_find_image(rt, o.image, &image, err);
+    if (r == 0)
         r = sandbox_get_limits(&o, max, err);
     if (r == 0 && o.needs_shell)
-        r = minimum_check(rt, max[LIMIT_memory], err);
+        r = minimum_check(rt, image, max[LIMIT_memory], err);
     if (r == 0)
         r = env_check(o.env, err);
     if (r == 0)
         r = commands_check(&o, err);
     if (r == 0)
-        r = sandbox_alloc(rt, &o, &sb, err);
+        r = network_check(rt, &o, err);
+    if (r == 0)
+        r = sandbox_alloc(rt, image, &o, &sb, err);
     if (r != 0)
         return r;
     sb->options.user = user->name;
-    r = sandbox_make_root(rt, &o, max, &root, err);
+    r = sandbox_make_root(sb, &o, max, &root, err);
     if (r == 0)
         r = sandbox_fill(sb, max, root, o.mounts, NULL, NULL, err);
     if (r == 0)
         r = sandbox_check_cwd(sb, o.cwd, err);
-    if (r == 0 && snapshot_new(sb, &sb->initial) < 0)
+    if (r == 0 && snapshot_new(sb, true, &sb->initial) < 0)
         r = error_set(err, ENOMEM, "out of memory");
     if (r < 0) {
         wsand_sandbox_free(sb);
@@ -424,8 +438,9 @@ sandbox_fill_fork(struct wsand_sandbox *sb, const struct wsand_sandbox *from,
                      from->kernel->given, err);
     if (r < 0)
         return r;
-    r = snapshot_thaw_shell(s, sb);
-    return r < 0 ? error_errno(err, -r, "cannot copy the shell") : 0;
+    network_copy_names(sb, from);
+    r = snapshot_thaw(s, sb);
+    return r < 0 ? error_errno(err, -r, "cannot copy the queues and shell") : 0;
 }
 
 /* Creates a fork. With a tree t, the fork has these files and no shell. */
@@ -436,10 +451,10 @@ sandbox_fork_with(struct wsand_sandbox *from, const struct tree *t,
     struct wsand_sandbox *sb = NULL;
     struct snapshot *s = NULL;
 
-    int r = sandbox_alloc(from->runtime, &from->options, &sb, err);
+    int r = sandbox_alloc(from->runtime, from->image, &from->options, &sb, err);
     if (r != 0)
         return r;
-    r = snapshot_new(from, &s);
+    r = snapshot_new(from, true, &s);
     if (r == 0 && t)
         r = snapshot_set_files(s, t);
     if (r < 0) {
@@ -490,6 +505,7 @@ wsand_sandbox_free(struct wsand_sandbox *sb)
     gone_fini(&sb->gone);
     snapshots_free(sb);
     kernel_free(sb->kernel);
+    network_free(sb->network);
     mail_deliver(sb); /* nobody waits for it any more */
     host_sink_close(sb->strace);
     options_fini(&sb->options);

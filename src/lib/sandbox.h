@@ -16,6 +16,7 @@
 #include <stdio.h>
 
 struct history;
+struct network;
 struct shell;
 struct snapshot;
 struct tree;
@@ -25,13 +26,14 @@ struct vnode;
  * threads use only those with a lock of their own or an atomic type. */
 struct wsand_sandbox {
     struct wsand_runtime *runtime;
+    struct root_image *image;
     struct lease lease; /* guards the following members, unless stated */
     struct mailbox mailbox;
     struct processes processes;
     struct kernel *kernel;
-    struct wsand_options options;    /* own copies, without programs */
-    struct shell *shell;             /* NULL: not used yet */
-    struct command_outcome *outcome; /* of the running command, or NULL */
+    struct network *network;      /* NULL: it never had one */
+    struct wsand_options options; /* own copies, without programs */
+    struct shell *shell;          /* NULL: not used yet */
     int64_t run_deadline_ns;  /* of the wsand_run in progress, or NS_NEVER */
     struct snapshot *initial; /* the initial state */
     struct list snapshots;    /* oldest first */
@@ -47,6 +49,15 @@ struct wsand_sandbox {
     _Atomic uint64_t pending_signals; /* bit n: signal n */
     _Atomic bool window_changed, is_cancelled;
 };
+
+/* Ends one sandbox_enter. The last one of a thread ends its lease. */
+static inline void
+sandbox_leave(struct wsand_sandbox *sb)
+{
+    if (!--sb->lease.depth)
+        lease_leave(sb);
+}
+DEFINE_CLEANUP(struct wsand_sandbox *, sandbox_leave)
 
 /* Sends the signals of wsand_signal to the current run. Called by the thread
  * that runs it, because only that thread may touch tasks. */

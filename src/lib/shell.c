@@ -42,9 +42,10 @@ enum {
 /* Finds the program of all shells in the root image. Its code is attached to
  * the inode if it was loaded before. */
 static int
-shell_load_program(struct wsand_runtime *rt, OWN struct program **ret)
+shell_load_program(struct wsand_runtime *rt, const struct root_image *image,
+                   OWN struct program **ret)
 {
-    const struct tree *t = image_tree(rt->image);
+    const struct tree *t = image_tree(image->image);
     const struct inode *i = tree_find(t, skeleton_find(t, SHELL_PATH));
     char why[160];
 
@@ -58,7 +59,7 @@ shell_load_program(struct wsand_runtime *rt, OWN struct program **ret)
                                  .len = i->size,
                                  .name = SHELL_PATH,
                                  .is_trusted = true,
-                                 .file = &rt->image_file};
+                                 .file = &image->file};
     uint8_t *copy = NULL;
     if (!src.bytes) {
         src.bytes = copy = malloc(i->size + 1);
@@ -73,14 +74,14 @@ shell_load_program(struct wsand_runtime *rt, OWN struct program **ret)
 
 /* Called by every new shell; the first one loads the program. */
 int
-shell_image_load(struct wsand_runtime *rt)
+shell_image_load(struct wsand_runtime *rt, struct root_image *i)
 {
-    struct shell_image *si = &rt->shell;
+    struct shell_image *si = &i->shell;
 
-    if (!rt->image)
+    if (!i->image)
         return -ENOEXEC;
     pthread_mutex_lock(&si->lock);
-    int r = si->program ? 0 : shell_load_program(rt, &si->program);
+    int r = si->program ? 0 : shell_load_program(rt, i, &si->program);
     pthread_mutex_unlock(&si->lock);
     return r;
 }
@@ -141,10 +142,11 @@ shell_free(OWN struct shell *sh)
         return;
     saved_fini(&sh->saved);
     if (sh->is_counted)
-        atomic_fetch_sub(&sh->sb->runtime->shell.n_live, 1);
+        atomic_fetch_sub(&sh->sb->image->shell.n_live, 1);
     resident_free(sh->res);
     shell_pages_put(sh->pages);
     free(sh->closed);
+    streams_fini(&sh->streams);
     capture_put(sh->background);
     free(sh);
 }
@@ -216,9 +218,9 @@ shell_new(struct wsand_sandbox *sb, OWN struct shell **ret)
     sh->background = capture_new(BACKGROUND_BYTES, true);
     if (!sh->background)
         return -ENOMEM;
-    int r = shell_image_load(sb->runtime);
+    int r = shell_image_load(sb->runtime, sb->image);
     if (r == 0)
-        r = resident_new(sb->kernel, program_get(sb->runtime->shell.program),
+        r = resident_new(sb->kernel, program_get(sb->image->shell.program),
                          "/bin/bash", &sh->res);
     if (r != 0)
         return r;
@@ -237,7 +239,7 @@ shell_new(struct wsand_sandbox *sb, OWN struct shell **ret)
 static void
 shell_count_machine(struct shell *sh)
 {
-    struct shell_image *si = &sh->sb->runtime->shell;
+    struct shell_image *si = &sh->sb->image->shell;
     bool has_machine = !sh->res->is_dead;
 
     if (has_machine && !sh->is_counted)
@@ -248,15 +250,13 @@ shell_count_machine(struct shell *sh)
 }
 
 /* Creates a machine from the frozen program and copies the saved pages into it.
- * The first machine also provides the reference for later comparisons. */
+ * The first machine also provides the reference for later comparisons. The
+ * saved word for signals may be older than the signals. */
 int
 shell_thaw(struct shell *sh)
 {
-    struct wsand_runtime *rt = sh->sb->runtime;
-    struct shell_image *si = &rt->shell;
+    struct shell_image *si = &sh->sb->image->shell;
 
-    if (!sh->res->is_dead)
-        return 0;
     int r = resident_thaw(sh->res, program_get(si->program),
                           shell_pages_size(sh->pages));
     if (r < 0)
@@ -270,6 +270,7 @@ shell_thaw(struct shell *sh)
         return r;
     }
     shell_pages_restore(sh->pages, si, m);
+    signal_update_word(sh->res->task);
     shell_count_machine(sh);
     return 0;
 }
@@ -280,7 +281,7 @@ shell_thaw(struct shell *sh)
 static uint64_t
 shell_size_needed(const struct shell *sh, const struct machine *m)
 {
-    uint64_t least = sh->sb->runtime->shell.size, end = sh->res->memory_end;
+    uint64_t least = sh->sb->image->shell.size, end = sh->res->memory_end;
 
     end = (end + WASM_PAGE_BYTES - 1) / WASM_PAGE_BYTES * WASM_PAGE_BYTES;
     if (end == 0 || end + SPARE_BYTES > m->size)
@@ -294,7 +295,7 @@ shell_size_needed(const struct shell *sh, const struct machine *m)
 static void
 shell_leave_machine(struct shell *sh, const struct machine *m)
 {
-    struct shell_image *si = &sh->sb->runtime->shell;
+    struct shell_image *si = &sh->sb->image->shell;
 
     if (atomic_load(&si->n_live) <= LIVE_SHELLS_MAX &&
         shell_pages_size(sh->pages) == m->size)
@@ -313,7 +314,7 @@ shell_checkpoint(struct shell *sh)
     struct machine *m = sh->res->task->thread->machine;
     m->ops->refresh(m);
     struct shell_pages *pages = NULL;
-    int r = shell_pages_take(sh->pages, &sh->sb->runtime->shell, m->base,
+    int r = shell_pages_take(sh->pages, &sh->sb->image->shell, m->base,
                              shell_size_needed(sh, m), &pages);
     if (r == 0)
         r = shell_save_task(sh);

@@ -2,13 +2,12 @@
 #ifndef LIB_SHELL_H
 #define LIB_SHELL_H
 
+#include "kernel/capture.h"
 #include "kernel/resident.h"
 #include "lib/sandbox.h"
 #include "lib/shell_pages.h"
 
 #include <stdbool.h>
-
-struct capture;
 
 #define SHELL_PATH "/usr/lib/wasmsand/shell.wasm"
 enum { STDIO_FDS = 3 };
@@ -41,6 +40,7 @@ struct shell {
     OWN int *closed;
     size_t n_closed;
     OWN struct capture *background;
+    struct streams streams; /* of its last command */
 };
 
 /* Creates a shell without a machine, in the folder of its user. -ENOEXEC if the
@@ -50,7 +50,7 @@ int shell_new(struct wsand_sandbox *sb, OWN struct shell **ret);
 int shell_save_task(struct shell *sh);
 /* Returns the shell of sb; creates it if there is none. */
 int shell_get(struct wsand_sandbox *sb, struct shell **ret);
-/* Creates its machine, if it has none. */
+/* Creates its machine, which it does not have. */
 int shell_thaw(struct shell *sh);
 /* Between commands: saves the shell's state. While a command runs, the state
  * saved before it stays. */

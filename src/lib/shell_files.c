@@ -15,6 +15,7 @@
 #include "kernel/capture.h"
 #include "kernel/fifo.h"
 #include "kernel/kernel.h"
+#include "kernel/outside.h"
 #include "lib/shell.h"
 
 #include <errno.h>
@@ -60,10 +61,11 @@ shell_files_first_of(const struct fd_table *fds, const struct file *f)
 }
 
 /* Describes one descriptor for a copy of the shell. Files without an inode
- * (pipes, sockets) become /dev/null there. The bytes in a FIFO cannot be
- * copied, so a FIFO that has some is closed instead of losing them silently. */
+ * (pipes, sockets) become /dev/null there, and connections are reset. The bytes
+ * in a FIFO cannot be copied, so a FIFO that has some is closed instead of
+ * losing them silently. */
 static struct open_file
-shell_files_note(const struct kernel *k, const struct fd_table *fds, int fd)
+shell_files_note(const struct fd_table *fds, int fd)
 {
     struct file *f = fds->v[fd].file;
     int first = shell_files_first_of(fds, f);
@@ -73,6 +75,10 @@ shell_files_note(const struct kernel *k, const struct fd_table *fds, int fd)
                           .how = OPEN_NULL};
     struct attr a;
 
+    if (outside_is_file(f)) {
+        o.how = OPEN_RESET;
+        return o;
+    }
     if (!f->node.mnt || vnode_getattr(&f->node, &a) < 0)
         return o;
     o.how = shell_files_how(&a);
@@ -83,7 +89,7 @@ shell_files_note(const struct kernel *k, const struct fd_table *fds, int fd)
         return o;
     o.flags = f->flags;
     o.pos = f->has_pos ? f->pos : 0;
-    o.at = inode_ref_of(k, &f->node);
+    o.at = inode_ref_of(&f->node);
     return o;
 }
 
@@ -118,7 +124,7 @@ shell_files_take(const struct shell *sh, OWN struct open_file **ret,
         return -ENOMEM;
     for (size_t i = STDIO_FDS; i < fds->cap; i++)
         if (fds->v[i].file)
-            v[n++] = shell_files_note(sh->sb->kernel, fds, (int)i);
+            v[n++] = shell_files_note(fds, (int)i);
     for (size_t i = 0; i < sh->n_closed; i++)
         if (!shell_files_is_open(fds, (size_t)sh->closed[i]))
             v[n++] =
@@ -185,6 +191,8 @@ shell_files_open_one(struct task *t, const struct open_file *o,
     }
     if (o->how == OPEN_NULL)
         return vfs_open(&null, O_RDWR, 0, ret);
+    if (o->how == OPEN_RESET)
+        return outside_reset_file(t->kernel, ret);
     int r = o->how == OPEN_CLOSED ? -ENOENT : shell_files_open_place(t, o, ret);
     return r == -ENOMEM || r >= 0 ? r : -ENOENT;
 }

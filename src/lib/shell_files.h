@@ -19,6 +19,9 @@ enum open_how {
     OPEN_NULL,
     /* Not at all, which the next command reports. */
     OPEN_CLOSED,
+    /* As a connection that was reset: one to a host outside. A durable state
+     * has it as OPEN_NULL. */
+    OPEN_RESET,
 };
 
 /* One descriptor of a shell. */

@@ -308,16 +308,14 @@ shell_script_run_first(struct shell *sh, const struct buf *text)
         return r < 0 ? r : b.error;
     struct command c = {.text = b.p ? b.p : "",
                         .len = b.len,
-                        .out_max = 1,
-                        .err_max = 1,
+                        .io = {.out_max = 1, .err_max = 1},
                         .deadline_ns = time_mono_ns() + SCRIPT_NS,
                         .is_ours = true};
     r = command_run(sh, &c, &o);
-    if (r == 0 && o.timed_out)
-        r = -ETIMEDOUT;
-    if (o.out)
-        command_outcome_fini(&o, sh);
-    return r;
+    if (r < 0)
+        return r;
+    command_close(sh);
+    return o.timed_out ? -ETIMEDOUT : 0;
 }
 
 /* The first part runs as a command of its own, and the last one in a function

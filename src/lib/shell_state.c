@@ -15,13 +15,12 @@ DEFINE_CLEANUP(struct shell *, shell_free)
 /* --- taking */
 
 static void
-shell_state_take_cwd(struct shell_state *s, const struct kernel *k,
-                     const struct vnode *cwd)
+shell_state_take_cwd(struct shell_state *s, const struct vnode *cwd)
 {
     struct fs *fs = cwd->mnt->fs;
     struct attr a;
 
-    s->cwd = inode_ref_of(k, cwd);
+    s->cwd = inode_ref_of(cwd);
     if (vnode_getattr(cwd, &a) == 0 && a.nlink)
         return;
     s->cwd_is_removed = true;
@@ -42,7 +41,7 @@ shell_state_take(struct shell_state *ret, const struct shell *sh)
     int r = shell_files_take(sh, &s.files, &s.n_files);
     if (r < 0)
         return r;
-    shell_state_take_cwd(&s, sh->sb->kernel, &sh->saved.cwd);
+    shell_state_take_cwd(&s, &sh->saved.cwd);
     memcpy(s.rlimits, sh->saved.rlimits, sizeof s.rlimits);
     s.pages = shell_pages_get(sh->pages);
     *ret = s;

@@ -11,31 +11,15 @@
 #include <errno.h>
 #include <string.h>
 
-static size_t
-sized_size_of(const void *p)
-{
-    size_t size;
-
-    memcpy(&size, p, sizeof size);
-    return size;
-}
-
-static bool
-sized_is_zero(const uint8_t *p, size_t len)
-{
-    for (size_t i = 0; i < len; i++)
-        if (p[i])
-            return false;
-    return true;
-}
-
 int
 sized_check(const void *p, const char *name, struct wsand_error *err)
 {
-    if (sized_size_of(p) >= sizeof(size_t))
+    size_t size = *(const size_t *)p;
+
+    if (size >= sizeof size)
         return 0;
     return error_set(err, EINVAL, "struct %s: the size %zu is not valid", name,
-                     sized_size_of(p));
+                     size);
 }
 
 /* Members that this version does not know must be zero, which means "not used"
@@ -44,15 +28,17 @@ int
 sized_take(void *to, size_t size, const void *from, const char *name,
            struct wsand_error *err)
 {
-    size_t given = sized_size_of(from), common = given < size ? given : size;
+    size_t given = *(const size_t *)from;
+    size_t common = given < size ? given : size;
 
     int r = sized_check(from, name, err);
     if (r < 0)
         return r;
-    if (!sized_is_zero((const uint8_t *)from + common, given - common))
-        return error_set(err, EINVAL,
-                         "struct %s: of %zu bytes, only %zu are known", name,
-                         given, size);
+    for (size_t i = common; i < given; i++)
+        if (((const uint8_t *)from)[i])
+            return error_set(err, EINVAL,
+                             "struct %s: of %zu bytes, only %zu are known",
+                             name, given, size);
     memset(to, 0, size);
     memcpy(to, from, common);
     memcpy(to, &size, sizeof size);
@@ -64,7 +50,8 @@ sized_take(void *to, size_t size, const void *from, const char *name,
 void
 sized_give(void *to, const void *from, size_t size)
 {
-    size_t given = sized_size_of(to), common = given < size ? given : size;
+    size_t given = *(const size_t *)to;
+    size_t common = given < size ? given : size;
 
     memset(to, 0, given);
     memcpy(to, from, common);

@@ -1,5 +1,5 @@
-/* Snapshots: the files and the shell of a sandbox as a value. A sandbox also
- * keeps its initial state, for wsand_reset.
+/* Snapshots: the files, message queues and shell of a sandbox as a value. A
+ * sandbox also keeps its initial state, for wsand_reset.
  *
  * Creating one clones persistent structures, so its cost does not depend on the
  * size of the sandbox. Restoring replaces the trees under the mounts
@@ -10,7 +10,10 @@
 
 #include "base/counter.h"
 #include "kernel/kernel.h"
+#include "kernel/mqueue.h"
+#include "kernel/shmfs.h"
 #include "kernel/vfs/exchange.h"
+#include "kernel/vfs/shmem.h"
 #include "kernel/vfs/tmpfs.h"
 #include "lib/error.h"
 #include "lib/history.h"
@@ -37,26 +40,31 @@ snapshot_mount(const struct wsand_sandbox *sb, size_t n)
     return m && snapshot_has_tree(m) ? m : NULL;
 }
 
-/* Mounts are numbered in their order, which all copies of a sandbox share.
- * Mounts without files of their own are counted, but not copied. */
+/* Files that are mapped are written back first. */
 static int
-snapshot_take_trees(struct snapshot *s, const struct kernel *k)
+snapshot_take_tree(struct mount_tree *t, const struct mount *m)
 {
-    size_t n = 0;
+    shmem_sync_all(m->fs);
+    t->mount = mount_number(m);
+    int r = tree_clone(tmpfs_tree(m->fs), &t->tree);
+    shmem_punch_all(m->fs);
+    return r;
+}
 
-    LIST_FOR_EACH(it, &k->vfs.mounts)
-        n++;
-    s->trees = calloc(n + 1, sizeof *s->trees);
+/* The numbers of mounts are the same in all copies of a sandbox. Mounts without
+ * files of their own are numbered, but not copied. */
+static int
+snapshot_take_trees(struct snapshot *s, const struct kernel *k,
+                    bool with_memory)
+{
+    s->trees = calloc(mount_count(&k->vfs) + 1, sizeof *s->trees);
     if (!s->trees)
         return -ENOMEM;
-    n = 0;
     LIST_FOR_EACH(it, &k->vfs.mounts) {
         const struct mount *m = CONTAINER_OF(it, struct mount, link);
-        struct mount_tree *t = &s->trees[s->n_trees];
-        t->mount = n++;
-        if (!snapshot_has_tree(m))
+        if (!snapshot_has_tree(m) || (m->fs->is_memory && !with_memory))
             continue;
-        int r = tree_clone(tmpfs_tree(m->fs), &t->tree);
+        int r = snapshot_take_tree(&s->trees[s->n_trees], m);
         if (r < 0)
             return r;
         s->n_trees++;
@@ -67,15 +75,19 @@ snapshot_take_trees(struct snapshot *s, const struct kernel *k)
 /* The caller has made a checkpoint before, if the shell's current state is
  * wanted. */
 int
-snapshot_new(struct wsand_sandbox *sb, OWN struct snapshot **ret)
+snapshot_new(struct wsand_sandbox *sb, bool with_memory,
+             OWN struct snapshot **ret)
 {
     struct snapshot *s = calloc(1, sizeof *s);
 
     if (!s)
         return -ENOMEM;
     list_init(&s->link);
+    list_init(&s->mqueues);
     s->history = history_get(sb->history);
-    int r = snapshot_take_trees(s, sb->kernel);
+    int r = snapshot_take_trees(s, sb->kernel, with_memory);
+    if (r == 0)
+        r = mqueues_copy(&sb->kernel->mqueues, NULL, &s->mqueues);
     if (r == 0 && sb->shell) {
         r = shell_state_take(&s->shell, sb->shell);
         s->has_shell = r == 0;
@@ -102,6 +114,7 @@ snapshot_free(OWN struct snapshot *s)
     history_put(s->history);
     shell_state_fini(&s->shell);
     gone_fini(&s->gone);
+    mqueues_fini(&s->mqueues);
     shell_pages_put(s->base);
     free(s);
 }
@@ -143,8 +156,14 @@ snapshot_set_files(struct snapshot *s, const struct tree *t)
 }
 
 int
-snapshot_thaw_shell(const struct snapshot *s, struct wsand_sandbox *sb)
+snapshot_thaw(const struct snapshot *s, struct wsand_sandbox *sb)
 {
+    struct kernel *k = sb->kernel;
+
+    mqueues_fini(&k->mqueues);
+    int r = mqueues_copy(&s->mqueues, k, &k->mqueues);
+    if (r < 0)
+        return r;
     return s->has_shell ? shell_state_thaw(&s->shell, sb, &sb->shell) : 0;
 }
 
@@ -187,12 +206,12 @@ snapshot_check_limit(const struct wsand_sandbox *sb, struct wsand_error *err)
  * Snapshots of a sandbox are usually a chain of small changes. The memory that
  * they keep is therefore bounded by the sum of the differences between
  * neighbours, and the newest one shares almost everything with the sandbox
- * itself. */
+ * itself. Message queues are not shared. */
 static uint64_t
 snapshot_lost_of(const struct snapshot *s, const struct snapshot *next)
 {
     const struct tree none = {0};
-    uint64_t bytes = 0;
+    uint64_t bytes = mqueues_bytes(&s->mqueues);
 
     for (size_t i = 0; i < s->n_trees; i++) {
         const struct tree *t = snapshot_tree(next, s->trees[i].mount);
@@ -209,7 +228,7 @@ snapshot_lost_now(struct wsand_sandbox *sb, const struct snapshot *s,
 {
     struct snapshot *now = NULL;
 
-    int r = snapshot_new(sb, &now);
+    int r = snapshot_new(sb, true, &now);
     if (r == 0)
         *ret = snapshot_lost_of(s, now);
     snapshot_free(now);
@@ -281,62 +300,69 @@ wsand_snapshot_create(struct wsand_sandbox *sb, uint64_t *ret,
         r = wsand_checkpoint(sb, err);
     if (r < 0)
         return r;
-    r = snapshot_new(sb, &s);
+    r = snapshot_new(sb, true, &s);
     if (r < 0)
         return error_errno(err, -r, "cannot create a snapshot");
     return snapshot_add(sb, s, ret, err);
 }
 
 /* Prepares the exchange of every tree. A mount point that does not exist in the
- * new tree is refused here, before anything has changed. */
+ * new tree is refused here, before anything has changed. Files in memory that
+ * the snapshot does not have are replaced by `none`. */
 static int
 snapshot_prepare(struct wsand_sandbox *sb, const struct snapshot *s,
-                 struct exchange *v, struct wsand_error *err)
+                 const struct tree *none, struct exchange *v,
+                 struct wsand_error *err)
 {
     struct kernel *k = sb->kernel;
-    size_t n = 0, at = 0;
     int r = 0;
 
     LIST_FOR_EACH(it, &k->vfs.mounts) {
         struct mount *m = CONTAINER_OF(it, struct mount, link);
-        const struct tree *t = snapshot_tree(s, at++);
-        if (!t)
+        size_t number = mount_number(m);
+        const struct tree *t = snapshot_tree(s, number);
+        if (!t && number != MOUNT_MEMORY)
             continue;
-        r = exchange_prepare(m, t, &v[n]);
+        r = exchange_prepare(m, t ? t : none, v);
         if (r == -ENOTDIR)
             return error_set(err, EBUSY, "a folder is mounted there: %s",
-                             v[n].culprit->path);
+                             v->culprit->path);
         if (r < 0)
             return error_errno(err, -r, "cannot restore the state");
-        n++;
+        v++;
     }
     return r;
 }
 
 /* All processes end first, so that nothing in the sandbox refers to the inodes
- * that are replaced. From then on only the shell can fail. */
+ * that are replaced. From then on only the queues and the shell can fail. */
 int
 snapshot_restore(struct wsand_sandbox *sb, const struct snapshot *s,
                  struct wsand_error *err)
 {
-    struct exchange *v = calloc(s->n_trees, sizeof *v);
+    CLEANUP(tree_fini) struct tree none = {0};
+    const size_t max = s->n_trees + 1;
+    struct exchange *v = calloc(max, sizeof *v);
 
-    int r = v ? snapshot_prepare(sb, s, v, err)
-              : error_set(err, ENOMEM, "out of memory");
+    if (!v)
+        return error_set(err, ENOMEM, "out of memory");
+    int r = shmfs_tree_init(sb->kernel, &none) == 0
+                ? snapshot_prepare(sb, s, &none, v, err)
+                : error_set(err, ENOMEM, "out of memory");
     if (r == 0) {
         shell_free(STEAL(sb->shell));
         processes_end(sb);
         kernel_end_all(sb->kernel);
-        for (size_t i = 0; i < s->n_trees; i++)
+        for (size_t i = 0; i < max && v[i].top; i++)
             exchange_commit(&v[i]);
         history_put(sb->history);
         sb->history = history_get(s->history);
         gone_copy(&sb->gone, &s->gone);
-        r = snapshot_thaw_shell(s, sb);
+        r = snapshot_thaw(s, sb);
         if (r < 0)
-            r = error_errno(err, -r, "cannot restore the shell");
+            r = error_errno(err, -r, "cannot restore the queues and shell");
     }
-    for (size_t i = 0; v && i < s->n_trees; i++)
+    for (size_t i = 0; i < max; i++)
         exchange_fini(&v[i]);
     free(v);
     return r;
@@ -353,7 +379,7 @@ snapshot_replace(struct wsand_sandbox *sb, struct wsand_sandbox *from,
     int r = wsand_checkpoint(from, err);
     if (r < 0)
         return r;
-    r = snapshot_new(from, &s);
+    r = snapshot_new(from, false, &s);
     if (r < 0)
         return error_errno(err, -r, "cannot copy the state");
     while (s->n_trees > 1)

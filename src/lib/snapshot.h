@@ -28,7 +28,8 @@ struct snapshot {
     bool has_shell;
     bool has_other_module; /* the shell's pages belong to another program */
     struct shell_state shell;
-    struct gone gone; /* the processes at that time */
+    struct gone gone;    /* the processes at that time */
+    struct list mqueues; /* message queues, see kernel/mqueue.h */
     /* Of the recorded state: the recorded pages, without the patch. */
     struct shell_pages *base;
     size_t patch_bytes;
@@ -47,9 +48,10 @@ int snapshot_check_limit(const struct wsand_sandbox *sb,
 int snapshot_add(struct wsand_sandbox *sb, OWN struct snapshot *s,
                  uint64_t *ret_id, struct wsand_error *err);
 
-/* Creates a snapshot of the files and of the shell's last checkpoint.
- * -ENOMEM. */
-int snapshot_new(struct wsand_sandbox *sb, OWN struct snapshot **ret);
+/* Creates a snapshot of the files and of the shell's last checkpoint, with or
+ * without those files that count as memory. -ENOMEM. */
+int snapshot_new(struct wsand_sandbox *sb, bool with_memory,
+                 OWN struct snapshot **ret);
 void snapshot_free(OWN struct snapshot *s); /* accepts NULL */
 /* Frees all snapshots of sb, including its initial and recorded states. */
 void snapshots_free(struct wsand_sandbox *sb);
@@ -65,7 +67,8 @@ int snapshot_replace(struct wsand_sandbox *sb, struct wsand_sandbox *from,
  * nothing has changed. */
 int snapshot_restore(struct wsand_sandbox *sb, const struct snapshot *s,
                      struct wsand_error *err);
-/* Gives sb, which has no shell, the shell of s (if there is one). */
-int snapshot_thaw_shell(const struct snapshot *s, struct wsand_sandbox *sb);
+/* Gives sb, which has no processes, the message queues and the shell of s (if
+ * there is one). */
+int snapshot_thaw(const struct snapshot *s, struct wsand_sandbox *sb);
 
 #endif

@@ -114,7 +114,7 @@ wsand_state_changes(struct wsand_sandbox *sb, const struct wsand_sink *to,
     int r = wsand_checkpoint(sb, err);
     if (r < 0)
         return r;
-    r = snapshot_new(sb, &now);
+    r = snapshot_new(sb, false, &now);
     if (r == 0)
         r = state_send_changes(sb, now, with_script, &sink, &has_script);
     if (r != 0)

@@ -10,8 +10,8 @@
 #include "record/record.h"
 
 /* The hashes of the root image and of the shell's program; zeros for none. */
-void state_image_hash(struct wsand_runtime *rt, uint8_t ret[32]);
-void state_module_hash(struct wsand_runtime *rt, uint8_t ret[32]);
+void state_image_hash(struct root_image *i, uint8_t ret[32]);
+void state_module_hash(struct root_image *i, uint8_t ret[32]);
 
 /* True if the n-th mount (0: the root) is part of the state.
  * Read-only mounts are the same in any sandbox with these mounts. */

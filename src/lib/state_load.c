@@ -92,6 +92,7 @@ state_load_fill(struct wsand_state *st)
     if (!st->trees || !st->s)
         return -ENOMEM;
     list_init(&st->s->link);
+    list_init(&st->s->mqueues);
     int r = tree_init(&st->empty, &all, 0);
     for (size_t i = 0; r == 0 && i < n; i++)
         r = state_load_add_tree(st, i);
@@ -331,17 +332,17 @@ state_load_check_facts(struct wsand_state *st, struct wsand_error *err)
 
     if (!st->has_version)
         return state_load_damaged(err, "no version, or an unknown one");
-    state_image_hash(st->sb->runtime, hash);
+    state_image_hash(st->sb->image, hash);
     if (!st->has_image || memcmp(hash, st->image, sizeof hash) != 0)
         return error_set(err, EINVAL, "saved with another root image");
     if (!st->s->has_shell)
         return 0;
     if (!st->has_module)
         return state_load_damaged(err, "a shell without a program");
-    int r = shell_image_load(st->sb->runtime);
+    int r = shell_image_load(st->sb->runtime, st->sb->image);
     if (r < 0)
         return error_errno(err, -r, "cannot create a shell");
-    state_module_hash(st->sb->runtime, hash);
+    state_module_hash(st->sb->image, hash);
     st->s->has_other_module = memcmp(hash, st->module, sizeof hash) != 0;
     return st->has_task || st->s->has_other_module
                ? 0

@@ -27,23 +27,23 @@
 /* Hashing the image takes a while, so the result is kept. The lock also makes
  * other threads wait for it. */
 void
-state_image_hash(struct wsand_runtime *rt, uint8_t ret[32])
+state_image_hash(struct root_image *i, uint8_t ret[32])
 {
-    pthread_mutex_lock(&rt->shell.lock);
-    if (rt->image && !rt->has_image_hash)
-        blake2b_hash(rt->image_file.bytes, rt->image_file.len, rt->image_hash);
-    rt->has_image_hash = true;
-    memcpy(ret, rt->image_hash, sizeof rt->image_hash);
-    pthread_mutex_unlock(&rt->shell.lock);
+    pthread_mutex_lock(&i->shell.lock);
+    if (i->image && !i->has_hash)
+        blake2b_hash(i->file.bytes, i->file.len, i->hash);
+    i->has_hash = true;
+    memcpy(ret, i->hash, sizeof i->hash);
+    pthread_mutex_unlock(&i->shell.lock);
 }
 
 /* Hashes the program of the shell. The hash also covers the layout of the
  * task's state, which is saved as it is. */
 static void
-state_save_hash_module(struct wsand_runtime *rt, uint8_t ret[32])
+state_save_hash_module(const struct image *image, uint8_t ret[32])
 {
     const uint32_t layout[] = {RECORD_VERSION, sizeof(struct resident_state)};
-    const struct tree *t = image_tree(rt->image);
+    const struct tree *t = image_tree(image);
     const struct inode *i = tree_find(t, skeleton_find(t, SHELL_PATH));
     char buf[4096 - 1024];
     struct blake2b b;
@@ -58,14 +58,14 @@ state_save_hash_module(struct wsand_runtime *rt, uint8_t ret[32])
 }
 
 void
-state_module_hash(struct wsand_runtime *rt, uint8_t ret[32])
+state_module_hash(struct root_image *i, uint8_t ret[32])
 {
-    pthread_mutex_lock(&rt->shell.lock);
-    if (rt->image && !rt->shell.has_hash)
-        state_save_hash_module(rt, rt->shell.hash);
-    rt->shell.has_hash = true;
-    memcpy(ret, rt->shell.hash, sizeof rt->shell.hash);
-    pthread_mutex_unlock(&rt->shell.lock);
+    pthread_mutex_lock(&i->shell.lock);
+    if (i->image && !i->shell.has_hash)
+        state_save_hash_module(i->image, i->shell.hash);
+    i->shell.has_hash = true;
+    memcpy(ret, i->shell.hash, sizeof i->shell.hash);
+    pthread_mutex_unlock(&i->shell.lock);
 }
 
 bool
@@ -73,13 +73,13 @@ state_has_mount(const struct wsand_sandbox *sb, size_t n)
 {
     const struct mount *m = snapshot_mount(sb, n);
 
-    return m && (!n || !m->read_only);
+    return m && !m->fs->is_memory && (!n || !m->read_only);
 }
 
 const struct tree *
 state_base(const struct wsand_sandbox *sb, size_t n, const struct tree *empty)
 {
-    return n || !sb->runtime->image ? empty : image_tree(sb->runtime->image);
+    return n || !sb->image->image ? empty : image_tree(sb->image->image);
 }
 
 /* --- facts */
@@ -96,11 +96,11 @@ state_send_fact(const struct record_sink *to, enum record_fact fact,
 static int
 state_save_send_hash(struct wsand_sandbox *sb, const struct record_sink *to,
                      enum record_fact fact,
-                     void (*hash)(struct wsand_runtime *, uint8_t *))
+                     void (*hash)(struct root_image *, uint8_t *))
 {
     uint8_t value[32];
 
-    hash(sb->runtime, value);
+    hash(sb->image, value);
     return state_send_fact(to, fact, value, sizeof value);
 }
 

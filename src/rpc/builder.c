@@ -5,8 +5,11 @@
  * latter until the sandbox exists. */
 #include "rpc/builder.h"
 
+#include "base/image_name.h"
 #include "base/os_time.h"
 #include "base/vec.h"
+#include "net/param.h"
+#include "rpc/report.h"
 #include "rpc/tools.h"
 #include "rpc/values.h"
 
@@ -262,18 +265,36 @@ builder_numbers(struct builder *m)
     o->clock_ns = (int64_t)config_number(c, "clock", CLOCK_MS) * NS_PER_MS;
 }
 
+/* The rules live in the message, and the rest as long as the other options. */
+static int
+builder_network(struct builder *m)
+{
+    struct network_param p;
+
+    int r = network_param_read(config_value(m->config, "network"), &p);
+    if (r < 0)
+        return report_fail(m->err, -r, "%s", p.why);
+    m->o.network_connections = p.connections;
+    m->o.network_connects = p.connects;
+    m->o.network_lookups = p.lookups;
+    m->o.network_bytes = p.bytes;
+    m->o.network_rate = p.rate;
+    bool had_rules = p.rules, had_text = p.text;
+    m->o.network = builder_keep(m, p.rules);
+    char *text = builder_keep(m, p.text);
+    return had_rules == !m->o.network || had_text == !text
+               ? builder_no_memory(m)
+               : 0;
+}
+
 /* The order matters where one step adds to the vectors of another: Python
  * packages are mounts, too. */
 static int
 builder_options(struct builder *m)
 {
-    const struct json *network = config_value(m->config, "network");
     const struct json *cwd = config_value(m->config, "cwd");
     const struct json *user = config_value(m->config, "user");
 
-    if (network && !json_is(network, JSON_FALSE))
-        return report_fail(m->err, EOPNOTSUPP,
-                           "network access is not built in yet");
     builder_numbers(m);
     m->o.keeps_bad_programs = true;
     m->o.cwd = cwd ? json_text(cwd).p : NULL;
@@ -292,19 +313,24 @@ builder_options(struct builder *m)
         r = builder_texts(m, "writablePaths", &m->o.writable_paths);
     if (r == 0)
         r = builder_texts(m, "allowTools", &m->o.allow_tools);
+    if (r == 0)
+        r = builder_network(m);
     return r;
 }
 
-/* Each of these parameters reads host files. A small memory limit is compared
+/* Each of these parameters reads host files, and so does the first sandbox of
+ * an image that is not the default. A small memory limit is compared
  * with the need of the shell, which must be measured first. */
 bool
-config_is_quick(const struct sandbox_config *c)
+config_is_quick(const struct sandbox_config *c, const char *image)
 {
     static const char *const slow[] = {"wasmDir", "shellWasmPath", "mounts"};
 
     for (size_t i = 0; i < sizeof slow / sizeof *slow; i++)
         if (config_value(c, slow[i]))
             return false;
+    if (strcmp(image, IMAGE_DEFAULT) != 0)
+        return false;
     uint64_t memory = builder_memory(c); /* what the shell needs is measured */
     if (memory && memory < LINE_MEMORY_BYTES)
         return false;
@@ -315,11 +341,13 @@ config_is_quick(const struct sandbox_config *c)
 /* The options are collected first and passed to the library at once: a sandbox
  * with a part of its options never exists. */
 int
-config_create_sandbox(const struct sandbox_config *c,
+config_create_sandbox(const struct sandbox_config *c, const char *image,
                       struct wsand_sandbox **ret, struct wsand_error *err)
 {
     struct builder m = {.config = c, .o = {.size = sizeof m.o}, .err = err};
 
+    if (!c->srv->options->worker) /* which has one image, of any name */
+        m.o.image = image;
     int r = builder_options(&m);
     if (r == 0)
         r = wsand_sandbox_new(c->srv->rt, &m.o, ret, err);

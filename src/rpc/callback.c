@@ -21,6 +21,7 @@ struct callback {
     struct list link;
     uint64_t number;
     int64_t deadline_ns; /* 0: none */
+    bool is_timer;       /* the client has no request of this number */
     callback_done *done;
     void *arg;
 };
@@ -43,6 +44,28 @@ callback_send_line(struct server *srv, uint64_t number, const char *method,
     buf_fini(&b);
 }
 
+/* Adds an entry to the list, which may be answered and freed from then on.
+ * Returns its number, or 0. */
+static uint64_t
+callback_add(struct server *srv, bool is_timer, int64_t deadline_ns,
+             callback_done *done, void *arg)
+{
+    struct callback *cb = malloc(sizeof *cb);
+
+    if (!cb)
+        return 0;
+    *cb = (struct callback){.deadline_ns = deadline_ns,
+                            .is_timer = is_timer,
+                            .done = done,
+                            .arg = arg};
+    pthread_mutex_lock(&srv->lock);
+    uint64_t number = cb->number = ++srv->last_callback;
+    list_push_back(&srv->callbacks, &cb->link);
+    srv->n_callbacks++;
+    pthread_mutex_unlock(&srv->lock);
+    return number;
+}
+
 /* The request is in the list before it is sent, because the answer may arrive
  * on the loop before this thread continues. The loop wakes to keep the
  * deadline. */
@@ -50,23 +73,26 @@ void
 callback_send(struct server *srv, const char *method, const struct buf *params,
               int64_t deadline_ns, callback_done *done, void *arg)
 {
-    struct callback *cb = malloc(sizeof *cb);
+    uint64_t number =
+        params->error ? 0 : callback_add(srv, false, deadline_ns, done, arg);
 
-    if (!cb || params->error) {
-        free(cb);
+    if (!number) {
         done(arg, NULL, "out of memory");
         return;
     }
-    *cb =
-        (struct callback){.deadline_ns = deadline_ns, .done = done, .arg = arg};
-    pthread_mutex_lock(&srv->lock);
-    uint64_t number = cb->number = ++srv->last_callback;
-    list_push_back(&srv->callbacks, &cb->link);
-    pthread_mutex_unlock(&srv->lock);
-    /* From here on it may be answered and freed. */
     callback_send_line(srv, number, method, params);
     if (deadline_ns)
         loop_wake(srv);
+}
+
+uint64_t
+callback_after(struct server *srv, int64_t deadline_ns, callback_done *done,
+               void *arg)
+{
+    uint64_t number = callback_add(srv, true, deadline_ns, done, arg);
+
+    loop_wake(srv);
+    return number;
 }
 
 /* --- answers */
@@ -83,14 +109,36 @@ callback_take(struct server *srv, struct text id)
     LIST_FOR_EACH(it, &srv->callbacks) {
         struct callback *cb = CONTAINER_OF(it, struct callback, link);
         (void)snprintf(name, sizeof name, "cb_%" PRIu64, cb->number);
-        if (strlen(name) == id.len && !memcmp(name, id.p, id.len)) {
+        if (!cb->is_timer && text_is(id, name)) {
             list_remove(it);
+            srv->n_callbacks--;
             found = cb;
             break;
         }
     }
     pthread_mutex_unlock(&srv->lock);
     return found;
+}
+
+bool
+callback_forget(struct server *srv, uint64_t number)
+{
+    struct callback *found = NULL;
+
+    pthread_mutex_lock(&srv->lock);
+    LIST_FOR_EACH(it, &srv->callbacks) {
+        struct callback *cb = CONTAINER_OF(it, struct callback, link);
+        if (cb->number == number)
+            found = cb;
+    }
+    bool is_there = found;
+    if (is_there) {
+        list_remove(&found->link);
+        srv->n_callbacks--;
+    }
+    pthread_mutex_unlock(&srv->lock);
+    free(found);
+    return is_there;
 }
 
 static void
@@ -136,16 +184,6 @@ callback_reply(struct server *srv, const struct json *object)
     return true;
 }
 
-/* While a request has a deadline, the loop must not be lent (leader.h). */
-bool
-callback_is_pending(struct server *srv)
-{
-    pthread_mutex_lock(&srv->lock);
-    bool is = !list_is_empty(&srv->callbacks);
-    pthread_mutex_unlock(&srv->lock);
-    return is;
-}
-
 /* --- no answers */
 
 static struct callback *
@@ -160,6 +198,7 @@ callback_take_expired(struct server *srv, bool all, int64_t *ret_next)
         struct callback *cb = CONTAINER_OF(it, struct callback, link);
         if (all || (cb->deadline_ns && cb->deadline_ns <= now)) {
             list_remove(it);
+            srv->n_callbacks--;
             found = cb;
             break;
         }

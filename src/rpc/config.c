@@ -4,6 +4,7 @@
  * A value that no level has is a default, here or in the library. */
 #include "rpc/config.h"
 
+#include "base/image_name.h"
 #include "rpc/extension.h"
 #include "rpc/server_impl.h"
 
@@ -28,6 +29,17 @@ config_value(const struct sandbox_config *c, const char *name)
             return v;
     }
     return NULL;
+}
+
+const char *
+config_image(const struct sandbox_config *c)
+{
+    const struct json *v = config_value(c, "image");
+    const char *given = c->srv->options->image;
+
+    if (v)
+        return json_text(v).p;
+    return given ? given : IMAGE_DEFAULT;
 }
 
 /* Booleans count as 0 and 1, so that they can be read like limits. */

@@ -41,10 +41,14 @@ uint64_t config_limit(const struct sandbox_config *c, const char *name,
 /* Returns a number that was checked; NULL is 0. */
 uint64_t number_from_json(const struct json *v);
 
-/* Returns true if creating the sandbox neither reads nor copies host files. */
-bool config_is_quick(const struct sandbox_config *c);
-/* Creates a sandbox as configured. */
-int config_create_sandbox(const struct sandbox_config *c,
+/* Returns the name of the root image of sandboxes that name none. */
+const char *config_image(const struct sandbox_config *c);
+
+/* Returns true if creating a sandbox with this image neither reads nor copies
+ * host files. */
+bool config_is_quick(const struct sandbox_config *c, const char *image);
+/* Creates a sandbox as configured, with this image. */
+int config_create_sandbox(const struct sandbox_config *c, const char *image,
                           struct wsand_sandbox **ret, struct wsand_error *err);
 
 #endif

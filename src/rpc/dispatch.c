@@ -32,30 +32,20 @@ dispatch_sandbox_id(struct text name)
     return id;
 }
 
-/* Methods of the root sandbox and of the line protocol ignore sandboxId. */
+/* Serves a call that names its sandbox. */
 static void
-dispatch_to_slot(OWN struct call *q)
+dispatch_to_named(OWN struct call *q, const struct json *name)
 {
-    struct server *srv = server_of(q);
-    const struct json *name = param(q, "sandboxId");
-    struct slot *slot = srv->root;
-
-    if (name && !(q->method->flags & (ROOT | LINE))) {
-        if (!json_is(name, JSON_STRING)) {
-            answer_error(q, INVALID_PARAMS, "sandboxId must be a string");
-            return;
-        }
-        slot = slot_find(srv, param_sandbox_id(q));
-        if (!slot) {
-            answer_error(q, INVALID_PARAMS, "Unknown sandboxId: %.200s",
-                         json_text(name).p);
-            return;
-        }
+    if (!json_is(name, JSON_STRING)) {
+        answer_error(q, INVALID_PARAMS, "sandboxId must be a string");
+        return;
     }
+    struct slot *slot = slot_find(server_of(q), param_sandbox_id(q));
     if (slot)
         slot_submit(slot, q);
-    else /* an EARLY call, before there is a sandbox */
-        q->method->handle(q);
+    else
+        answer_error(q, INVALID_PARAMS, "Unknown sandboxId: %.200s",
+                     json_text(name).p);
 }
 
 /* --- the line protocol */
@@ -88,7 +78,7 @@ dispatch_line(OWN struct call *q)
     else if (!dispatch_have_root(server_of(q)))
         answer_error(q, INTERNAL_ERROR, "Internal error: out of memory");
     else
-        dispatch_to_slot(q);
+        slot_submit(server_of(q)->root, q);
 }
 
 /* An object with a type is valid from here on, even if the type is unknown:
@@ -103,9 +93,7 @@ dispatch_line_object(struct peer *p, struct message *msg,
 
     p->is_line = true;
     if (m) {
-        struct call *q = peer_call(p, msg, m, object, id);
-        if (q)
-            peer_serve(q);
+        peer_call(p, msg, m, object, id);
         return;
     }
     (void)snprintf(text, sizeof text, "Unknown type: %.200s", name.p);
@@ -136,11 +124,14 @@ dispatch_other(struct peer *p, struct message *msg, const struct json *object)
 
 /* --- JSON-RPC */
 
+/* Methods of the root sandbox ignore sandboxId. An EARLY call may come before
+ * there is a sandbox. */
 void
 dispatch_call(OWN struct call *q)
 {
     struct server *srv = server_of(q);
     unsigned flags = q->method->flags;
+    const struct json *name = flags & ROOT ? NULL : param(q, "sandboxId");
     char error[PARAM_ERROR_BYTES];
     const char *refused = srv->worker ? worker_refuses(q) : NULL;
 
@@ -152,8 +143,10 @@ dispatch_call(OWN struct call *q)
         answer_error(q, INVALID_PARAMS, "%s", error);
     else if (refused)
         answer_error(q, SANDBOX_ERROR, "EPERM: not in a session: %s", refused);
-    else if (flags & NO_SANDBOX)
+    else if (flags & NO_SANDBOX || (!name && !srv->root))
         q->method->handle(q);
+    else if (name)
+        dispatch_to_named(q, name);
     else
-        dispatch_to_slot(q);
+        slot_submit(srv->root, q);
 }

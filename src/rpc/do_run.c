@@ -5,6 +5,7 @@
  * of the members is part of the interface, because clients show the results to
  * people. */
 #include "rpc/advice.h"
+#include "rpc/code.h"
 #include "rpc/config.h"
 #include "rpc/methods.h"
 #include "rpc/report.h"
@@ -42,15 +43,6 @@ do_run_put_bytes(struct buf *b, const struct call *q, const char *name,
         put_string(b, t.p, t.len);
 }
 
-/* The line protocol has no parameter for it. */
-static bool
-do_run_keeps_ends(const struct call *q)
-{
-    const char *keep = call_is_line(q) ? NULL : param_text(q, "keep");
-
-    return keep && !strcmp(keep, "ends");
-}
-
 /* Output beyond its limit was dropped: of which stream, and how much if both of
  * its ends were kept. */
 static void
@@ -62,7 +54,7 @@ do_run_put_dropped(struct buf *b, const struct call *q,
     put_bool(b, "stdout", o->out_dropped);
     put_bool(b, "stderr", o->err_dropped);
     buf_add(b, "}", 1);
-    if (!do_run_keeps_ends(q))
+    if (call_is_line(q) || !param_is(q, "keep", "ends"))
         return;
     put_name(b, "omittedBytes");
     buf_add(b, "{", 1);
@@ -78,6 +70,23 @@ do_run_put_text(struct buf *b, const char *name, const char *value)
     put_text(b, value);
 }
 
+/* The hosts that the command was denied. A port of 0 is not known. */
+static void
+do_run_put_denied(struct buf *b, const struct wsand_output *o)
+{
+    put_name(b, "denied");
+    buf_add(b, "[", 1);
+    for (size_t i = 0; i < o->n_denied; i++) {
+        buf_puts(b, i ? ",{\"host\":" : "{\"host\":");
+        put_text(b, o->denied[i].host);
+        if (o->denied[i].port)
+            put_number(b, "port", o->denied[i].port);
+        do_run_put_text(b, "reason", o->denied[i].reason);
+        buf_add(b, "}", 1);
+    }
+    buf_add(b, "]", 1);
+}
+
 /* Members that few results have. */
 static void
 do_run_put_reasons(struct buf *b, const struct call *q,
@@ -90,6 +99,8 @@ do_run_put_reasons(struct buf *b, const struct call *q,
     if (o->limit)
         do_run_put_text(b, "limit", o->limit);
     put_message(b, q, o);
+    if (o->n_denied)
+        do_run_put_denied(b, o);
 }
 
 /* Figures come after the reasons, and members that are often absent at the
@@ -104,7 +115,8 @@ do_run_put_result(struct buf *b, const struct call *q,
     put_name(b, "executionTimeMs");
     buf_printf(b, "%llu.%03u", (unsigned long long)(o->time_us / 1000),
                (unsigned)(o->time_us % 1000));
-    if (o->error_class || o->limit || o->out_dropped || o->err_dropped)
+    if (o->error_class || o->limit || o->n_denied || o->out_dropped ||
+        o->err_dropped)
         do_run_put_reasons(b, q, o);
     put_number(b, "cpuMs", o->cpu_ms);
     put_number(b, "maxMemoryBytes", o->max_memory_bytes);
@@ -155,33 +167,7 @@ do_run_put_line(struct buf *b, const struct call *q,
                             : "Command execution failed: cancelled");
 }
 
-static void
-do_run_answer(OWN struct call *q, const struct wsand_output *o)
-{
-    struct buf *b = answer_begin(q);
-
-    if (call_is_line(q))
-        do_run_put_line(b, q, o);
-    else
-        do_run_put_result(b, q, o);
-    answer_end(q);
-}
-
 /* --- running */
-
-/* The answer to a run that did not begin looks like that of one that was ended
- * at once. */
-static void
-do_run_answer_cancelled(OWN struct call *q)
-{
-    struct wsand_output o = {.size = sizeof o,
-                             .exit_code = EXIT_CANCELLED,
-                             .cancelled = true,
-                             .error_class = WSAND_CANCELLED};
-
-    run_forget(q);
-    do_run_answer(q, &o);
-}
 
 /* Decodes standard input; *ret_owned holds the bytes, and the caller frees it.
  */
@@ -197,11 +183,13 @@ do_run_decode_input(struct text *input, char **ret_owned,
 }
 
 /* The stream is known to output.window only while the command runs. The last
- * bytes of an incomplete character are sent before the answer. */
+ * bytes of an incomplete character are sent before the answer. The line
+ * protocol has no parameter `keep`. */
 static int
-do_run_command(struct call *q, struct text command, struct wsand_output *ret,
+do_run_command(struct call *q, struct wsand_output *ret,
                struct wsand_error *err)
 {
+    struct text command = param_string(q, "command");
     struct stream stream = {.peer = q->peer,
                             .id_name = "request_id",
                             .id = q->id ? q->id : "null",
@@ -220,23 +208,23 @@ do_run_command(struct call *q, struct text command, struct wsand_output *ret,
         r = do_run_decode_input(&input, &owned, err);
     if (r < 0)
         return r;
-    if (param_env(q, "env", &env) < 0) {
+    if (param(q, "env") && param_env(q, "env", &env) < 0) {
         free(owned);
         return report_fail(err, ENOMEM, "out of memory");
     }
-    struct wsand_run x = {.size = sizeof x,
-                          .command = command.p,
-                          .command_len = command.len,
-                          .input = input.p,
-                          .input_len = input.len,
-                          .timeout_ms = (uint64_t)timeout_ms,
-                          .cwd = param_text(q, "cwd"),
-                          .env = (const char *const *)env,
-                          .merge_stderr = param_bool(q, "mergeStderr", false),
-                          .keep_ends = do_run_keeps_ends(q),
-                          .is_unmarked =
-                              stream.is_base64 && !param_bool(q, "mark", false),
-                          .trace = param_bool(q, "trace", false)};
+    struct wsand_run x = {
+        .size = sizeof x,
+        .command = command.p,
+        .command_len = command.len,
+        .input = input.p,
+        .input_len = input.len,
+        .timeout_ms = (uint64_t)timeout_ms,
+        .cwd = param_text(q, "cwd"),
+        .env = (const char *const *)env,
+        .merge_stderr = param_bool(q, "mergeStderr", false),
+        .keep_ends = !call_is_line(q) && param_is(q, "keep", "ends"),
+        .is_unmarked = stream.is_base64 && !param_bool(q, "mark", false),
+        .trace = param_bool(q, "trace", false)};
     if (param_bool(q, "stream", false)) {
         stream_set_window(&stream, q);
         run_set_stream(q, &stream);
@@ -254,26 +242,30 @@ do_run_command(struct call *q, struct text command, struct wsand_output *ret,
     return r;
 }
 
-/* The run is forgotten before it is answered: a client that has the answer may
- * reuse the id. */
+/* A run that was cancelled before it began is answered as if it had been ended
+ * at once. The run is forgotten before it is answered: a client that has the
+ * answer may reuse the id. */
 void
 do_run(struct call *q)
 {
-    struct text command = param_string(q, "command");
-    struct wsand_output out = {.size = sizeof out};
+    struct wsand_output out = {.size = sizeof out,
+                               .exit_code = EXIT_CANCELLED,
+                               .cancelled = true,
+                               .error_class = WSAND_CANCELLED};
     struct wsand_error err = {0};
 
-    if (!run_begin(q)) {
-        do_run_answer_cancelled(q);
-        return;
-    }
-    int r = do_run_command(q, command, &out, &err);
+    int r = run_begin(q) ? do_run_command(q, &out, &err) : 0;
     run_forget(q);
     if (r != 0) {
         answer_failure(q, &err);
         return;
     }
-    do_run_answer(q, &out);
+    struct buf *b = answer_begin(q);
+    if (call_is_line(q))
+        do_run_put_line(b, q, &out);
+    else
+        do_run_put_result(b, q, &out);
+    answer_end(q);
     wsand_output_free(&out);
 }
 
@@ -292,7 +284,8 @@ do_cancel(struct call *q)
                      "requestId must be a string or a number");
         return;
     }
-    bool found = run_cancel(slot_of(q), id);
+    bool found =
+        run_cancel(slot_of(q), id) || (id && code_cancel(slot_of(q), id));
     free(id);
     struct buf *b = answer_begin(q);
     buf_puts(b, "{\"ok\":true");

@@ -1,4 +1,5 @@
 /* create, kill, sandbox.*: sandboxes come and go. */
+#include "rpc/code.h"
 #include "rpc/config.h"
 #include "rpc/methods.h"
 #include "rpc/process.h"
@@ -63,7 +64,7 @@ bool
 root_create(struct server *srv, struct sandbox_config *c, OWN struct call *q)
 {
     struct root_creation *m = malloc(sizeof *m);
-    struct slot *slot = m ? slot_new(srv, 0, c) : NULL;
+    struct slot *slot = m ? slot_new(srv, 0, c, NULL) : NULL;
 
     if (!slot) {
         free(m);
@@ -73,7 +74,7 @@ root_create(struct server *srv, struct sandbox_config *c, OWN struct call *q)
     }
     *m = (struct root_creation){slot, q};
     srv->root = slot;
-    if (q && config_is_quick(c))
+    if (q && config_is_quick(c, slot->image))
         slot_create_here(slot, root_created, m);
     else
         slot_create(slot, root_created, m);
@@ -138,7 +139,9 @@ do_sandbox_create(struct call *q)
 {
     struct server *srv = server_of(q);
     const char *label = param_text(q, "label");
-    struct slot *slot = slot_new(srv, ++srv->last_id, srv->root->config);
+    const char *image = param_text(q, "image");
+    struct slot *slot = slot_new(srv, ++srv->last_id, srv->root->config,
+                                 image ? image : srv->root->image);
 
     if (slot && label)
         slot->label = strdup(label);
@@ -149,7 +152,7 @@ do_sandbox_create(struct call *q)
         return;
     }
     job_of(q)->slot = slot;
-    if (config_is_quick(slot->config))
+    if (config_is_quick(slot->config, slot->image))
         slot_create_here(slot, sandbox_created, q);
     else
         slot_create(slot, sandbox_created, q);
@@ -170,11 +173,13 @@ sandbox_forked(struct work *w)
 {
     struct forking *f = CONTAINER_OF(w, struct forking, work);
     struct server *srv = server_of(f->q);
+    const struct slot *from = slot_of(f->q);
     struct slot *slot = NULL;
 
     if (!f->sb) {
         answer_failure(f->q, &f->err);
-    } else if (!(slot = slot_new(srv, ++srv->last_id, slot_of(f->q)->config))) {
+    } else if (!(slot = slot_new(srv, ++srv->last_id, from->config,
+                                 from->image))) {
         wsand_sandbox_free(f->sb);
         answer_error(f->q, INTERNAL_ERROR, "Internal error: out of memory");
     } else {
@@ -308,6 +313,7 @@ do_sandbox_destroy(struct call *q)
     }
     slot->phase = SLOT_DESTROYED;
     process_refuse_waiters(slot);
+    code_refuse_all(slot);
     if (phase == SLOT_OFFLOADED) /* not now: the caller may be slot_settle */
         loop_post(server_of(q), &job_of(q)->work, sandbox_freed);
     else if (wsand_post(slot->sb, sandbox_last_job, q, NULL) < 0)

@@ -33,6 +33,10 @@ do_status(struct call *q)
     put_bool(b, "ready", sandbox_of(q));
     put_name(b, "version");
     put_text(b, wsand_version());
+    if (sandbox_of(q)) {
+        put_name(b, "imageName");
+        put_text(b, slot_of(q)->image);
+    }
     put_number(b, "uptimeMs", status_uptime_ms(server_of(q)));
     put_number(b, "sandboxes",
                server_of(q)->n_slots + (server_of(q)->root ? 1 : 0));

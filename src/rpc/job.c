@@ -58,19 +58,11 @@ job_finish(OWN struct call *q)
 /* The loop never waits for the client, because it is the one that sends queued
  * output. Other threads wait while the client is far behind. */
 static void
-job_send(struct peer *p, const char *line, size_t len)
+job_send(struct peer *p, const char *line, size_t len, bool may_wait)
 {
     struct server *srv = CONTAINER_OF(p, struct server, peer);
 
-    writer_put(&srv->out, line, len, !leader_is_here(&srv->leader));
-}
-
-static void
-job_notify(struct peer *p, const char *line, size_t len, bool may_wait)
-{
-    struct server *srv = CONTAINER_OF(p, struct server, peer);
-
-    writer_put(&srv->out, line, len, may_wait);
+    writer_put(&srv->out, line, len, may_wait && !leader_is_here(&srv->leader));
 }
 
 /* At the end of the server nobody waits for the client any more: lines that
@@ -114,7 +106,6 @@ job_init_peer(struct server *srv)
                                         .free = job_free,
                                         .answered = job_answered,
                                         .send = job_send,
-                                        .notify = job_notify,
                                         .is_behind = job_is_behind,
                                         .other = dispatch_other,
                                         .reply = job_reply,
@@ -179,7 +170,8 @@ job_post(OWN struct call *q)
     struct wsand_error err = {0};
     int r;
 
-    if (!call_is_line(q) && param_bool(q, "concurrent", false))
+    if (q->method->flags & VISIT ||
+        (!call_is_line(q) && param_bool(q, "concurrent", false)))
         r = wsand_post_beside(sb, job_visit, q, &err);
     else if (q->method->flags & BESIDE)
         r = wsand_post_beside(sb, job_run, q, &err);

@@ -8,6 +8,8 @@
 
 struct stream;
 
+enum run_phase { RUN_WAITS, RUN_RUNS, RUN_CANCELLED };
+
 struct job {
     struct call call; /* its link: in slot->pending, or in process->waiters */
     struct slot *slot;
@@ -17,9 +19,9 @@ struct job {
     uint64_t commit;          /* of a worker: the changes of the job; or 0 */
     struct work work;         /* of sandbox.destroy */
 
-    /* of a run; guarded by srv->lock */
+    /* of a run; guarded by srv->lock, apart from the phase */
     struct list run_link; /* in slot->runs */
-    bool is_running, is_cancelled;
+    _Atomic enum run_phase run_phase;
     struct stream *stream; /* while it runs; NULL: its output is not sent */
 };
 
@@ -54,7 +56,7 @@ void job_init_peer(struct server *srv);
  * BESIDE. */
 void job_run(struct wsand_sandbox *sb, void *arg);
 /* Has it called on a thread of the library, in the order of the sandbox unless
- * the call is BESIDE or `concurrent`. */
+ * the call is BESIDE, VISIT or `concurrent`. */
 void job_post(OWN struct call *q);
 
 /* Answers that know the errors of the library. */

@@ -6,7 +6,6 @@
 
 #include "base/hfd.h"
 #include "base/os_thread.h"
-#include "rpc/callback.h"
 #include "rpc/slot.h"
 
 #include <stdint.h>
@@ -131,18 +130,9 @@ leader_loop(struct leader *l, leader_step_fn *step, void *arg)
 
 /* The follower wakes for everything that arrives from now on. Nothing that is
  * already there may need the loop: no other request, line or output, and no
- * request of ours that has a deadline. */
-static bool
-leader_may_lend(struct server *srv, const struct call *q)
-{
-    return srv->peer.n_calls == 1 && !q->msg->is_batch &&
-           !(q->method->flags & BESIDE) && !srv->is_ending &&
-           srv->leader.n_followers > 0 && frame_is_empty(&srv->in) &&
-           backlog_is_empty(&srv->peer.waiting) &&
-           !writer_has_more(&srv->out) && !callback_is_pending(srv);
-}
-
-/* After the answer, wsand_leave saves the state of the shell, which takes a
+ * request of ours that has a deadline.
+ *
+ * After the answer, wsand_leave saves the state of the shell, which takes a
  * while. If this is the only sandbox, nobody else could have to wait for that.
  * So this thread first gets the loop back, and the follower need not wake for
  * the next request. */
@@ -154,7 +144,10 @@ leader_run(OWN struct call *q)
     struct wsand_sandbox *sb = slot_of(q)->sb;
     bool is_only = !srv->n_slots;
 
-    if (!leader_may_lend(srv, q) || wsand_enter(sb) < 0)
+    if (srv->peer.n_calls != 1 || q->msg->is_batch ||
+        q->method->flags & BESIDE || srv->is_ending || !l->n_followers ||
+        !frame_is_empty(&srv->in) || !backlog_is_empty(&srv->peer.waiting) ||
+        writer_has_more(&srv->out) || srv->n_callbacks || wsand_enter(sb) < 0)
         return false;
     l->holder = 0;
     l->is_lent = true;

@@ -3,6 +3,7 @@
 
 #include "base/os_time.h"
 #include "rpc/callback.h"
+#include "rpc/code.h"
 #include "rpc/process.h"
 #include "rpc/report.h"
 #include "rpc/run.h"
@@ -89,6 +90,17 @@ loop_read(struct server *srv, int hfd)
     return false;
 }
 
+/* Serves lines that wait until one of them lends the loop. If the client is
+ * gone, nobody is there to be answered. */
+static void
+loop_take_waiting(struct server *srv)
+{
+    if (writer_is_broken(&srv->out))
+        backlog_fini(&srv->peer.waiting);
+    while (leader_is_here(&srv->leader) && peer_take_waiting(&srv->peer))
+        ;
+}
+
 /* Serves the lines that were read and those that wait, as many as can be, until
  * one of them lends the loop. Returns false if there are more. */
 static bool
@@ -98,10 +110,8 @@ loop_take_lines(struct server *srv)
     char *line;
     size_t len;
 
-    if (!backlog_is_empty(&p->waiting) && writer_is_broken(&srv->out))
-        backlog_fini(&p->waiting); /* nobody is there to be answered */
-    while (leader_is_here(&srv->leader) && peer_take_waiting(p))
-        ;
+    if (!backlog_is_idle(&p->waiting))
+        loop_take_waiting(srv);
     while (leader_is_here(&srv->leader)) {
         if (srv->is_deaf || peer_is_stuck(p))
             return srv->is_deaf && backlog_is_empty(&p->waiting);
@@ -239,12 +249,20 @@ loop_end_after_grace(struct loop *l)
 static void
 loop_cancel(struct loop *l)
 {
-    if (!l->srv->is_cancelling)
+    if (!l->srv->is_cancelling && !l->srv->options->deliver)
         guard_start(&l->srv->guard);
     l->srv->is_cancelling = true;
     writer_close(&l->srv->out);
     slot_each(l->srv, process_refuse_waiters);
+    slot_each(l->srv, code_refuse_all);
     run_cancel_all(l->srv);
+}
+
+static void
+loop_resume(struct slot *slot)
+{
+    process_resume_all(slot);
+    code_resume_all(slot);
 }
 
 /* Processes whose output waited for the client continue when it has read
@@ -255,7 +273,7 @@ loop_flush(struct server *srv)
     writer_flush(&srv->out);
     if (!writer_is_behind(&srv->out) &&
         atomic_exchange(&srv->has_stalled, false))
-        slot_each(srv, process_resume_all);
+        slot_each(srv, loop_resume);
 }
 
 /* Signals first, so that an end is noticed under load. Posted work comes

@@ -2,9 +2,9 @@
  *
  * The order of cancelling: a run is first in a waiting line, then registered,
  * then begun. Registering asks the backlog whether the run was cancelled in its
- * line, and beginning asks for the mark, both under the lock that `cancel`
- * takes. So a run is found at each moment until it has ended, and a cancelled
- * one does not begin. */
+ * line, under the lock that `cancel` takes, so a run is found at each moment
+ * until it has ended. Beginning and cancelling exchange the phase: either the
+ * run does not begin, or `cancel` sees that it has, and stops its command. */
 #include "rpc/run.h"
 
 #include "rpc/dispatch.h"
@@ -26,24 +26,11 @@ run_register(struct call *q)
     pthread_mutex_lock(&srv->lock);
     if (!backlog_is_idle(&srv->peer.waiting)) {
         slot_name(slot, name);
-        j->is_cancelled =
-            backlog_was_cancelled(&srv->peer.waiting, name, q->id);
+        if (backlog_was_cancelled(&srv->peer.waiting, name, q->id))
+            j->run_phase = RUN_CANCELLED;
     }
     list_push_back(&slot->runs, &j->run_link);
     pthread_mutex_unlock(&srv->lock);
-}
-
-/* From now on, `cancel` must stop the command in the library. */
-bool
-run_begin(struct call *q)
-{
-    struct server *srv = server_of(q);
-    struct job *j = job_of(q);
-
-    pthread_mutex_lock(&srv->lock);
-    j->is_running = !j->is_cancelled;
-    pthread_mutex_unlock(&srv->lock);
-    return j->is_running;
 }
 
 void
@@ -53,7 +40,6 @@ run_forget(struct call *q)
     struct job *j = job_of(q);
 
     pthread_mutex_lock(&srv->lock);
-    j->is_running = false;
     list_remove(&j->run_link);
     pthread_mutex_unlock(&srv->lock);
 }
@@ -94,12 +80,12 @@ run_add_window(struct slot *slot, const char *id, int64_t bytes)
 
 /* --- cancelling */
 
-/* A run that has not begun will not. With the lock held. */
+/* A run that has not begun will not. With the lock held, so that the run is not
+ * forgotten, and its sandbox is still that of the job. */
 static void
 run_mark(struct job *j)
 {
-    j->is_cancelled = true;
-    if (j->is_running)
+    if (atomic_exchange(&j->run_phase, RUN_CANCELLED) == RUN_RUNS)
         wsand_cancel(j->sb);
 }
 

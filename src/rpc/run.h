@@ -7,8 +7,16 @@
 
 /* Adds a call of `run` to its slot; other calls are left alone. On the loop. */
 void run_register(struct call *q);
-/* Begins a run. False: it was cancelled before. */
-bool run_begin(struct call *q);
+/* Begins a run. False: it was cancelled before. From now on, `cancel` must stop
+ * the command in the library. */
+static inline bool
+run_begin(struct call *q)
+{
+    enum run_phase waits = RUN_WAITS;
+
+    return atomic_compare_exchange_strong(&job_of(q)->run_phase, &waits,
+                                          RUN_RUNS);
+}
 /* Forgets a run that has ended, or will not begin. */
 void run_forget(struct call *q);
 /* Sets the stream that run_add_window is about; NULL: none. */

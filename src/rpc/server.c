@@ -131,21 +131,30 @@ server_init(struct server *srv, int in_hfd, int out_hfd)
 {
     struct wsand_runtime_options o = {.size = sizeof o,
                                       .root_image = srv->options->root_image,
+                                      .images = srv->options->images,
+                                      .n_images = srv->options->n_images,
                                       .shipped_dir = srv->options->shipped_dir,
-                                      .compiler = "/proc/self/exe"};
+                                      .broker = srv->options->broker,
+                                      .resolvers = srv->options->resolvers,
+                                      .compiler = srv->options->compiler};
     const struct worker_options *worker = srv->options->worker;
     struct wsand_error err = {0};
 
+    if (!o.compiler)
+        o.compiler = "/proc/self/exe";
     srv->started_ms = time_mono_ns() / NS_PER_MS;
     srv->wake_hfd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     leader_init(&srv->leader,
-                (const int[]){in_hfd, srv->wake_hfd, srv->signal_hfd}, 3);
+                (const int[]){in_hfd, srv->wake_hfd, srv->signal_hfd},
+                srv->signal_hfd < 0 ? 2 : 3);
     (void)pthread_mutex_init(&srv->lock, NULL);
     list_init(&srv->posted);
     list_init(&srv->callbacks);
     for (size_t i = 0; i < SLOT_BUCKETS; i++)
         list_init(&srv->slots[i]);
     writer_init(&srv->out, out_hfd, srv->wake_hfd);
+    srv->out.out.deliver = srv->options->deliver;
+    srv->out.out.deliver_arg = srv->options->deliver_arg;
     leader_add_output(&srv->leader, srv->out.out.hfd);
     frame_init(&srv->in, 0);
     srv->in.keeps_space = true;
@@ -159,6 +168,7 @@ server_init(struct server *srv, int in_hfd, int out_hfd)
         o.is_closed = true;
         o.keeps_compiler = worker->keeps_compiler;
         o.shipped_is_checked = worker->shipped_is_checked;
+        o.network_hfd = worker->network_hfd;
     }
     if (wsand_runtime_new(&o, &srv->rt, &err) == 0 &&
         server_check_memory(srv, &err) == 0)
@@ -230,7 +240,7 @@ server_main(const struct server_options *o, int in_hfd, int out_hfd)
     if (!srv)
         return EXIT_USAGE;
     srv->options = o;
-    srv->signal_hfd = server_block_signals();
+    srv->signal_hfd = o->deliver ? -1 : server_block_signals();
     tidy_init(&srv->tidy);
     bool is_fine = server_init(srv, in_hfd, out_hfd);
     if (is_fine)

@@ -62,6 +62,7 @@ struct server {
     struct list posted; /* work for the loop */
     struct list callbacks;
     uint64_t last_callback;
+    atomic_size_t n_callbacks; /* read without the lock as well */
 };
 
 #endif

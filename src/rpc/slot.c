@@ -7,6 +7,7 @@
 #include "rpc/slot.h"
 
 #include "base/os_time.h"
+#include "rpc/code.h"
 #include "rpc/config.h"
 #include "rpc/methods.h"
 #include "rpc/process.h"
@@ -22,19 +23,26 @@
 
 /* The root is not in the table, because no id names it. */
 struct slot *
-slot_new(struct server *srv, uint64_t id, struct sandbox_config *config)
+slot_new(struct server *srv, uint64_t id, struct sandbox_config *config,
+         const char *image)
 {
     struct slot *slot = calloc(1, sizeof *slot);
+    char *name = strdup(image ? image : config_image(config));
 
-    if (!slot)
+    if (!slot || !name) {
+        free(slot);
+        free(name);
         return NULL;
+    }
     *slot = (struct slot){.srv = srv,
                           .id = id,
                           .created_ms = time_wall_ms(),
-                          .config = config_get(config)};
+                          .config = config_get(config),
+                          .image = name};
     list_init(&slot->link);
     list_init(&slot->pending);
     list_init(&slot->processes);
+    list_init(&slot->contexts);
     list_init(&slot->runs);
     if (id) {
         list_push_back(&srv->slots[id % SLOT_BUCKETS], &slot->link);
@@ -52,10 +60,12 @@ slot_free(struct slot *slot)
         slot->srv->n_slots--;
     list_remove(&slot->link);
     process_free_all(slot);
+    code_free_all(slot);
     transfer_free(slot->export);
     transfer_free(slot->import);
     config_put(slot->config);
     free(slot->label);
+    free(slot->image);
     free(slot);
 }
 
@@ -171,6 +181,7 @@ slot_settle(struct slot *slot, enum slot_phase phase)
 
     slot->phase = phase;
     process_resume_all(slot);
+    code_resume_all(slot);
     list_move(&slot->pending, &waiting);
     LIST_FOR_EACH_SAFE(it, &waiting) {
         struct call *q = CONTAINER_OF(it, struct call, link);
@@ -208,7 +219,8 @@ slot_create_job(void *arg)
     struct creation *m = arg;
     struct server *srv = m->slot->srv;
 
-    if (config_create_sandbox(m->slot->config, &m->sb, &m->err) < 0)
+    if (config_create_sandbox(m->slot->config, m->slot->image, &m->sb,
+                              &m->err) < 0)
         m->sb = NULL;
     loop_post(srv, &m->work, slot_created);
 }
@@ -237,7 +249,7 @@ slot_create_here(struct slot *slot, created_fn *done, void *arg)
     struct wsand_error err = {0};
     struct wsand_sandbox *sb = NULL;
 
-    if (config_create_sandbox(slot->config, &sb, &err) < 0)
+    if (config_create_sandbox(slot->config, slot->image, &sb, &err) < 0)
         sb = NULL;
     done(arg, sb, &err);
 }

@@ -17,15 +17,19 @@ struct slot {
     enum slot_phase phase; /* changed by the loop only */
     struct wsand_sandbox *sb;
     struct sandbox_config *config;
+    char *image;           /* name of its root image */
     struct list pending;   /* calls that wait for SLOT_READY */
     struct list runs;      /* without an answer; guarded by srv->lock */
     struct list processes; /* guarded by srv->lock */
+    struct list contexts;  /* of code.*, guarded by srv->lock */
+    uint64_t last_context;
     struct transfer *export, *import; /* used by jobs on sb */
 };
 
-/* Returns a new one in SLOT_CREATING, in the table unless it is the root. */
+/* Returns a new one in SLOT_CREATING, in the table unless it is the root. The
+ * image is a name; NULL means that of the configuration. */
 struct slot *slot_new(struct server *srv, uint64_t id,
-                      struct sandbox_config *config);
+                      struct sandbox_config *config, const char *image);
 /* Enters a phase, and serves or refuses the waiting calls accordingly. */
 void slot_settle(struct slot *slot, enum slot_phase phase);
 void slot_free(struct slot *slot);

@@ -9,14 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool
-param_is_base64(const struct call *q)
-{
-    const char *s = param_text(q, "encoding");
-
-    return s && !strcmp(s, "base64");
-}
-
 /* Permissions are octal text or a number; both were checked. */
 uint32_t
 param_mode(const struct call *q)

@@ -5,7 +5,18 @@
 #include "wasmsand.h"
 #include "wire/call.h"
 
-bool param_is_base64(const struct call *q);
+static inline bool
+param_is(const struct call *q, const char *name, const char *value)
+{
+    return text_is(param_string(q, name), value);
+}
+
+static inline bool
+param_is_base64(const struct call *q)
+{
+    return param_is(q, "encoding", "base64");
+}
+
 /* The parameter `mode`; 0: absent. */
 uint32_t param_mode(const struct call *q);
 /* The parameter `sandboxId` as a number; 0: no sandbox has that name. */

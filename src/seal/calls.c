@@ -10,6 +10,7 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 
 /* The flags of clone that pthread_create uses, and no others: a filter that
  * compares all flags lets threads start, but no processes and no namespaces. */

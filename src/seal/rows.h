@@ -9,25 +9,26 @@
 #include <linux/seccomp.h>
 #include <sys/syscall.h>
 
-#define ROW(name, what, n, bits, equal) \
-    {                                   \
-        .nr = SYS_##name,               \
-        .answer = (what),               \
-        .arg = (n),                     \
-        .mask = (bits),                 \
-        .value = (equal),               \
+#define ROW(name, what, n, bits, ...) \
+    {                                 \
+        .nr = SYS_##name,             \
+        .answer = (what),             \
+        .arg = (n),                   \
+        .mask = (bits),               \
+        __VA_ARGS__,                  \
     },
-#define ALLOW(name, why) ROW(name, SECCOMP_RET_ALLOW, 0, 0, 0)
-#define ALLOW_IF(name, arg, mask, value, why) \
-    ROW(name, SECCOMP_RET_ALLOW, arg, mask, value)
+#define ALLOW(name, why) ROW(name, SECCOMP_RET_ALLOW, 0, 0, .value = 0)
+#define ALLOW_IF(name, arg_, bits_, equal_, why) \
+    ROW(name, SECCOMP_RET_ALLOW, arg_, bits_, .value = (equal_))
 #define REFUSE(name, why) ANSWER(name, EPERM, why)
-#define REFUSE_IF(name, arg, mask, value, why) \
-    ROW(name, SECCOMP_FAIL(EPERM), arg, mask, value)
-#define REFUSE_ANY(name, arg, mask, why) \
-    ROW(name, SECCOMP_FAIL(EPERM), arg, mask, 0)
-#define KILL_ANY(name, arg, mask, why) \
-    ROW(name, SECCOMP_RET_KILL_PROCESS, arg, mask, 0)
-#define ANSWER(name, error, why) ROW(name, SECCOMP_FAIL(error), 0, 0, 0)
+#define REFUSE_IF(name, arg_, bits_, equal_, why) \
+    ROW(name, SECCOMP_FAIL(EPERM), arg_, bits_, .value = (equal_))
+#define REFUSE_ANY(name, arg_, bits_, why) \
+    ROW(name, SECCOMP_FAIL(EPERM), arg_, bits_, .is_any = true)
+#define KILL_ANY(name, arg_, bits_, why) \
+    ROW(name, SECCOMP_RET_KILL_PROCESS, arg_, bits_, .is_any = true)
+#define ANSWER(name, error, why) \
+    ROW(name, SECCOMP_FAIL(error), 0, 0, .value = 0)
 
 /* Defines the policy of a table; all other calls return `error`. */
 #define POLICY(rules, error)                                        \

@@ -42,7 +42,7 @@ static const struct {
     /* Limits of resources that a sealed process does not need, beside those of
      * its cgroup. */
 } rlimits[] = {
-    {RLIMIT_CORE, 0},     {RLIMIT_NOFILE, 1024},    {RLIMIT_MEMLOCK, 0},
+    {RLIMIT_CORE, 0},     {RLIMIT_NOFILE, 2048},    {RLIMIT_MEMLOCK, 0},
     {RLIMIT_MSGQUEUE, 0}, {RLIMIT_RTPRIO, 0},       {RLIMIT_NICE, 0},
     {RLIMIT_NPROC, 512},  {RLIMIT_SIGPENDING, 256},
 };
@@ -162,7 +162,7 @@ seal_filter_calls_of_compiler(void)
 }
 
 /* The kinds of sealed processes, as bits of a step's `who`. */
-enum { WORKER = 1, COMPILING = 2, COMPILER = 4, ALL = 7 };
+enum { WORKER = 1, COMPILING = 2, COMPILER = 4, MACHINE = 8, ALL = 15 };
 
 static const struct {
     const char *name;
@@ -170,16 +170,16 @@ static const struct {
     unsigned who;
 } steps[] = {
     {"threads", seal_check_threads, ALL},
-    {"oom_score_adj", seal_offer_to_oom_killer, WORKER | COMPILING},
+    {"oom_score_adj", seal_offer_to_oom_killer, WORKER | COMPILING | MACHINE},
     {"mounts", seal_leave_mounts, COMPILER},
     {"empty root", seal_enter_empty_root, ALL},
     {"resource limits", seal_lower_rlimits, ALL},
-    {"file size", seal_refuse_growing_files, WORKER | COMPILING},
+    {"file size", seal_refuse_growing_files, WORKER | COMPILING | MACHINE},
     {"capability bounds", privileges_bound, ALL},
     {"user", seal_become_user, ALL},
     {"capabilities", privileges_drop, ALL},
     {"death signal", seal_stay_with_parent, ALL},
-    {"executable memory", seal_refuse_code, ALL},
+    {"executable memory", seal_refuse_code, WORKER | COMPILING | COMPILER},
     {"Landlock", landlock_nothing, ALL},
     {"seccomp", seal_filter_calls, WORKER},
     {"seccomp", seal_filter_calls_but_code, COMPILING},
@@ -209,6 +209,17 @@ int
 seal_with_compiler(const char **ret_where)
 {
     return seal_take_steps(COMPILING, ret_where);
+}
+
+int
+seal_machine(const struct seccomp_policy *calls, const char **ret_where)
+{
+    int r = seal_take_steps(MACHINE, ret_where);
+
+    if (r < 0)
+        return r;
+    *ret_where = "seccomp";
+    return seccomp_load(calls);
 }
 
 int

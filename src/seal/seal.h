@@ -28,4 +28,10 @@ int seal_with_compiler(const char **ret_where);
  * mounts. It may also fork, and create files in memory. */
 int seal_compiler(const char **ret_where);
 
+struct seccomp_policy;
+
+/* Like seal, for a worker that runs an x86 computer, with a filter of its own.
+ * It may make memory executable that is not writable. */
+int seal_machine(const struct seccomp_policy *calls, const char **ret_where);
+
 #endif

@@ -74,10 +74,10 @@ seccomp_add_rule(struct filter *f, const struct seccomp_rule *r)
                             r->arg * sizeof(uint64_t)); /* little-endian */
     seccomp_add(
         f, (struct sock_filter)BPF_STMT(BPF_ALU | BPF_AND | BPF_K, r->mask));
-    if (r->value)
-        seccomp_add_jump(f, BPF_JEQ, r->value, 0, 1);
-    else
+    if (r->is_any)
         seccomp_add_jump(f, BPF_JEQ, 0, 1, 0);
+    else
+        seccomp_add_jump(f, BPF_JEQ, r->value, 0, 1);
     seccomp_add_answer(f, r->answer);
     seccomp_add_load(f, offsetof(struct seccomp_data, nr));
 }

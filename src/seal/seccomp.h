@@ -2,17 +2,19 @@
 #ifndef SEAL_SECCOMP_H
 #define SEAL_SECCOMP_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 /* The first matching rule decides. A rule matches its call. With a mask, it
- * matches only if the low half of the masked argument equals `value`, or is not
- * 0 if `value` is 0. */
+ * matches only if the low half of the masked argument equals `value`, or with
+ * `is_any` if it is not 0. */
 struct seccomp_rule {
     int nr;
     uint32_t answer; /* SECCOMP_RET_... */
     unsigned arg;
     uint32_t mask, value;
+    bool is_any;
 };
 
 /* A filter: rules in order, and the answer to all other calls. */

@@ -7,8 +7,10 @@
 #include "supervisor/serve.h"
 
 #include "supervisor/config/config.h"
+#include "supervisor/config/image_list.h"
 #include "supervisor/front/http.h"
 #include "supervisor/front/listener.h"
+#include "supervisor/front/preview.h"
 #include "supervisor/jail/code_owner.h"
 #include "supervisor/jail/probe.h"
 #include "supervisor/session/events.h"
@@ -43,10 +45,12 @@ struct serving {
     struct cgroup_host host;
     bool has_host;
     char worker[PATH_BYTES], root[PATH_BYTES], code[PATH_BYTES];
+    char machine[PATH_BYTES], broker[PATH_BYTES];
     char *worker_argv[10], *worker_envp[4];
     struct list pools; /* of workers: the main one, and those of images.c */
     struct listener *listener;
-    struct http *http; /* NULL: not enabled */
+    struct http *http;         /* NULL: not enabled */
+    struct previews *previews; /* NULL: not enabled */
     struct source signals;
     struct source kept;        /* jobs of the store are done: wake_hfd */
     struct reactor_timer slow; /* the first worker takes long */
@@ -141,6 +145,16 @@ serve_find_worker(struct serving *g)
     return 0;
 }
 
+/* Sessions whose policy is not used need none. */
+static const char *
+serve_find_broker(struct serving *g)
+{
+    return serve_find_beside("libexec/wasmsand-netd", "libexec/wasmsand-netd",
+                             X_OK, g->broker)
+               ? g->broker
+               : "";
+}
+
 /* The configuration names an image, or the installed one is used. */
 static int
 serve_find_root(struct serving *g)
@@ -152,6 +166,38 @@ serve_find_root(struct serving *g)
         return serve_refuse("no root image",
                             "`make rootfs` builds one, --root IMAGE names one");
     return 0;
+}
+
+/* Finds the images with names: those of the configuration, then the installed
+ * ones. */
+static int
+serve_find_images(struct serving *g)
+{
+    CLEANUP(image_list_fini) struct image_list list = {0};
+    char dir[PATH_BYTES];
+
+    int r = image_list_parse(&list, g->config->images);
+    if (r == 0 && serve_find_beside("share/wasmsand/images",
+                                    "../share/wasmsand/images", R_OK, dir))
+        r = image_list_scan(&list, dir);
+    if (r == 0)
+        r = images_add_names(&g->sv, &list, false);
+    return r < 0 ? serve_refuse("images", strerror(-r)) : 0;
+}
+
+/* Finds the disk images, and the program that runs them. */
+static int
+serve_find_disks(struct serving *g)
+{
+    CLEANUP(image_list_fini) struct image_list list = {0};
+
+    if (serve_find_beside("libexec/wasmsand-v86", "libexec/wasmsand-v86", X_OK,
+                          g->machine))
+        g->sv.images.machine = g->machine;
+    int r = image_list_parse(&list, g->config->disk_images);
+    if (r == 0)
+        r = images_add_names(&g->sv, &list, true);
+    return r < 0 ? serve_refuse("diskImages", strerror(-r)) : 0;
 }
 
 /* Finds the compiled code of the installation, if workers cannot check its
@@ -196,6 +242,8 @@ serve_set_worker_words(struct serving *g)
 
     *words++ = g->worker;
     *words++ = "worker";
+    if (serve_find_disks(g) < 0)
+        return -EINVAL;
     if (*g->config->worker)
         return 0;
     if (serve_find_root(g) < 0)
@@ -206,6 +254,8 @@ serve_set_worker_words(struct serving *g)
         (void)snprintf(what, sizeof what, "root image %s", g->root);
         return serve_refuse(what, strerror(-r));
     }
+    if (serve_find_images(g) < 0)
+        return -EINVAL;
     *words++ = "--root";
     *words++ = g->root;
     *words++ = "--image-hash";
@@ -260,7 +310,7 @@ serve_start_workers(struct serving *g)
                                   .reactor = &g->sv.reactor,
                                   .events = &pool_events,
                                   .arg = g};
-    images_begin(&g->sv, g->root, &w, &g->host);
+    images_begin(&g->sv, &w, &g->host);
     r = pool_new(&w, &g->host, &g->sv.pool);
     return r < 0 ? serve_refuse("workers", strerror(-r)) : 0;
 }
@@ -389,6 +439,21 @@ serve_start_http(struct serving *g)
     return r;
 }
 
+static int
+serve_start_previews(struct serving *g)
+{
+    CLEANUP(buf_fini) struct buf errors;
+
+    buf_init(&errors, SIZE_MAX);
+    int r = previews_new(&g->sv, &errors, &g->previews);
+    config_print_errors(&errors);
+    if (r == 0)
+        say(&g->sv, LEVEL_info, "serving previews of %s on %s, port %d",
+            g->config->preview_domain, g->config->preview_address,
+            g->sv.preview_port);
+    return r;
+}
+
 /* Checks the path of the socket early: a supervisor that runs there already
  * must be noticed before workers are started. */
 static int
@@ -411,6 +476,8 @@ serve_start_listening(struct serving *g)
     if (listener_begin(g->listener, why, sizeof why) < 0)
         return serve_refuse("the socket", why);
     if (g->config->http_enabled && serve_start_http(g) < 0)
+        return -EINVAL;
+    if (*g->config->preview_domain && serve_start_previews(g) < 0)
         return -EINVAL;
     say(&g->sv, LEVEL_info, "serving on %s, %zu sessions", g->config->socket,
         g->sv.sessions.n_in_state[SESSION_paused] +
@@ -487,11 +554,13 @@ serving_end(struct serving *g)
 {
     listener_free(g->listener);
     http_free(g->http);
+    previews_free(g->previews);
     store_thread_free(g->sv.store_thread);
     session_forget_unsaved(&g->sv);
     LIST_FOR_EACH_SAFE(it, &g->sv.clients)
         client_gone(CONTAINER_OF(it, struct client, link));
     pool_free(g->sv.pool);
+    g->sv.pool = NULL;
     sessions_fini(&g->sv.sessions);
     images_fini(&g->sv.images);
     for (char **e = g->worker_envp; *e; e++)
@@ -526,6 +595,7 @@ static int
 serving_begin(struct serving *g)
 {
     g->sv.config = g->config;
+    g->sv.broker = serve_find_broker(g);
     g->sv.started_ms = time_wall_ms();
     images_init(&g->sv.images);
     list_init(&g->sv.clients);

@@ -247,14 +247,10 @@ node_put_copied(struct radix_node *n)
     free(n);
 }
 
-/* Makes the node at *at exist and have one owner. NULL: no memory. */
-static inline struct radix_node *
-node_unshare(struct shared **at)
+struct radix_node *
+radix_node_own(struct shared **at)
 {
     struct shared *old = *at;
-    if (old && shared_is_single(old))
-        return node_of(old);
-
     struct radix_node *n = old ? node_copy(node_of(old)) : radix_node_new();
     if (!n)
         return NULL;
@@ -350,7 +346,7 @@ radix_slot(struct radix *r, uint64_t key)
 {
     struct shared **at = &r->root;
 
-    if (radix_grow(r, key) < 0) {
+    if (!key_fits(key, r->height) && radix_grow(r, key) < 0) {
         radix_shrink(r);
         return NULL;
     }
@@ -376,7 +372,8 @@ radix_set(struct radix *r, const struct radix_ops *ops, uint64_t key,
     }
     struct shared *old = *at;
     *at = leaf;
-    radix_leaf_put(old, ops, g);
+    if (old)
+        radix_leaf_put(old, ops, g);
     return 0;
 }
 

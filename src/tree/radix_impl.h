@@ -45,6 +45,15 @@ key_fits(uint64_t key, unsigned height)
     return height >= HEIGHT_MAX || !(key >> (BITS * height));
 }
 
+/* Puts a new node, or a copy of the shared one, at *at. NULL: no memory. */
+struct radix_node *radix_node_own(struct shared **at);
+/* Makes the node at *at exist and have one owner. NULL: no memory. */
+static inline struct radix_node *
+node_unshare(struct shared **at)
+{
+    return *at && shared_is_single(*at) ? node_of(*at) : radix_node_own(at);
+}
+
 /* Releases the reference on a node or leaf (height 0). Accepts NULL. */
 void radix_put(struct shared *s, unsigned height, const struct radix_ops *ops,
                struct free_list *g);

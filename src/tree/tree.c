@@ -61,9 +61,18 @@ tree_used(const struct tree *t)
 }
 
 void
+tree_set_budget(struct tree *t, const struct tree_budget *b, void *arg)
+{
+    t->budget = b;
+    t->budget_arg = arg;
+    b->settle(arg, (int64_t)t->used.bytes);
+}
+
+void
 tree_fini(struct tree *t)
 {
     tree_leave_ring(t);
+    tree_settle(t, -(int64_t)t->used.bytes);
     radix_defer_free(&t->inodes, &inode_ops, &t->deferred);
     (void)radix_drain_deferred(&t->deferred, SIZE_MAX);
     holds_fini(&t->holds);
@@ -87,7 +96,7 @@ tree_replace(struct tree *t, OWN struct tree *now)
     t->next_ino = now->next_ino;
     t->first_ino = now->first_ino;
     t->seed = now->seed;
-    COUNTER_SET(t->used.bytes, now->used.bytes);
+    tree_settle(t, (int64_t)(now->used.bytes - t->used.bytes));
     COUNTER_SET(t->used.inodes, now->used.inodes);
     t->hit_bytes = t->hit_inodes = false;
 }
@@ -115,6 +124,7 @@ tree_clone(const struct tree *from, struct tree *ret)
     t.holds = (struct holds){0};
     t.deferred = (struct free_list){0};
     t.peer = NULL;
+    t.budget = NULL;
     t.hit_bytes = t.hit_inodes = false;
     radix_clone(&from->inodes, &t.inodes);
     int r = tree_drop_orphans(&t, &from->holds);
@@ -265,15 +275,23 @@ tree_make_up(struct tree *t)
         (void)radix_drain_deferred(&t->deferred, OBJECTS);
 }
 
+/* A budget records by itself that it was exceeded. */
+static bool
+tree_fits(struct tree *t, uint64_t bytes)
+{
+    if (t->budget)
+        return t->budget->fits(t->budget_arg, bytes);
+    uint64_t used = tree_used(t).bytes;
+    uint64_t left = t->max.bytes > used ? t->max.bytes - used : 0;
+    t->hit_bytes |= bytes > left;
+    return bytes <= left;
+}
+
 int
 tree_charge(struct tree *t, int64_t bytes)
 {
-    uint64_t used = tree_used(t).bytes;
-    uint64_t left = t->max.bytes > used ? t->max.bytes - used : 0;
-    if (bytes > 0 && (uint64_t)bytes > left) {
-        t->hit_bytes = true;
+    if (bytes > 0 && !tree_fits(t, (uint64_t)bytes))
         return -ENOSPC;
-    }
     tree_settle(t, bytes);
     tree_make_up(t);
     return 0;
@@ -283,6 +301,8 @@ void
 tree_settle(struct tree *t, int64_t bytes)
 {
     COUNTER_ADD(t->used.bytes, (uint64_t)bytes);
+    if (t->budget)
+        t->budget->settle(t->budget_arg, bytes);
 }
 
 static int
@@ -360,7 +380,7 @@ tree_evict(struct tree *t, uint64_t ino)
     if (r < 0)
         return r;
     COUNTER_SUB(t->used.inodes, cost);
-    COUNTER_SUB(t->used.bytes, bytes);
+    tree_settle(t, -(int64_t)bytes);
     return 0;
 }
 

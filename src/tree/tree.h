@@ -36,6 +36,14 @@ struct quota {
     uint64_t bytes, inodes;
 };
 
+/* A limit outside of the tree that its bytes count towards. */
+struct tree_budget {
+    /* Returns false, and records it, if `bytes` more would exceed the limit. */
+    bool (*fits)(void *arg, uint64_t bytes);
+    /* Charges bytes without a check (negative: releases them). */
+    void (*settle)(void *arg, int64_t bytes);
+};
+
 struct tree {
     struct radix inodes;
     uint64_t next_ino, first_ino; /* numbers below first_ino are never reused */
@@ -44,6 +52,9 @@ struct tree {
     uint64_t seed;
     struct quota used, max;
     struct tree *peer; /* next in a ring of trees with one limit, or NULL */
+    const struct tree_budget
+        *budget; /* for the bytes, instead of max; or NULL */
+    void *budget_arg;
     bool hit_bytes, hit_inodes; /* the quota has rejected a request */
     struct free_list deferred;  /* deferred free list: already credited to the
                                  * quota */
@@ -58,8 +69,8 @@ void tree_fini(struct tree *t);
 /* Like tree_fini, for a clone without peers, but memory that only this clone
  * uses is freed in steps, by the owner of `to`. */
 void tree_defer_free(struct tree *t, struct tree *to);
-/* Replaces the contents of `t` by those of `now`, which is consumed. Limits and
- * holds stay. */
+/* Replaces the contents of `t` by those of `now`, which is consumed. Limits,
+ * the budget and holds stay. */
 void tree_replace(struct tree *t, OWN struct tree *now);
 /* Clones the files, but not the holds: inodes without a name are not in the
  * clone. -ENOMEM, only if there are such inodes. */
@@ -67,6 +78,9 @@ int tree_clone(const struct tree *from, struct tree *ret);
 /* Makes the limits apply to the sum over both trees and their peers. `t` has no
  * peer yet. A tree with peers must not be moved; a clone has none. */
 void tree_join(struct tree *t, struct tree *peer);
+/* Charges the bytes of the tree to a budget, now and from now on. A clone has
+ * none. */
+void tree_set_budget(struct tree *t, const struct tree_budget *b, void *arg);
 /* Returns the use of the tree and its peers. */
 struct quota tree_used(const struct tree *t);
 /* Returns an upper bound of the bytes that t keeps and `other`, a clone, does

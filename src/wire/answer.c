@@ -28,7 +28,7 @@ answer_deliver(struct peer *p, struct message *msg, const char *line,
         len = msg->answers.len;
     }
     if (len)
-        p->ops->send(p, line, len);
+        p->ops->send(p, line, len, true);
 }
 
 /* The order matters at the end of the server: the call is freed before the
@@ -39,9 +39,12 @@ answer_send(OWN struct call *q)
 {
     struct peer *p = q->peer;
     size_t bytes = q->msg->len;
+    size_t len = q->id && !q->answer.error ? q->answer.len : 0;
 
-    answer_deliver(p, q->msg, q->answer.p,
-                   q->id && !q->answer.error ? q->answer.len : 0);
+    if (q->msg->is_batch)
+        answer_deliver(p, q->msg, q->answer.p, len);
+    else if (len)
+        p->ops->send(p, q->answer.p, len, true);
     message_put(q->msg);
     buf_fini(&q->answer);
     free(q->id);
@@ -109,13 +112,6 @@ answer_error(OWN struct call *q, int code, const char *format, ...)
 /* --- results */
 
 /* The id comes back as it was written. */
-static void
-answer_put_head(struct call *q)
-{
-    buf_puts(&q->answer, "{\"jsonrpc\":\"2.0\",\"id\":");
-    buf_puts(&q->answer, q->id ? q->id : "null");
-}
-
 struct buf *
 answer_begin(struct call *q)
 {
@@ -124,23 +120,27 @@ answer_begin(struct call *q)
     if (call_is_line(q)) {
         buf_puts(b, "{\"type\":");
         put_text(b, q->method->name);
-        buf_puts(b, ",\"id\":");
-        buf_puts(b, q->id);
     } else {
-        answer_put_head(q);
-        buf_puts(b, ",\"result\":");
+        buf_puts(b, "{\"jsonrpc\":\"2.0\"");
     }
+    buf_puts(b, ",\"id\":");
+    buf_puts(b, q->id ? q->id : "null");
+    if (!call_is_line(q))
+        buf_puts(b, ",\"result\":");
     return b;
 }
 
 void
 answer_pass(struct call *q, struct text name, struct text value)
 {
-    answer_put_head(q);
-    buf_puts(&q->answer, ",\"");
-    buf_add(&q->answer, name.p, name.len);
-    buf_puts(&q->answer, "\":");
-    buf_add(&q->answer, value.p, value.len);
+    struct buf *b = &q->answer;
+
+    buf_puts(b, "{\"jsonrpc\":\"2.0\",\"id\":");
+    buf_puts(b, q->id ? q->id : "null");
+    buf_puts(b, ",\"");
+    buf_add(b, name.p, name.len);
+    buf_puts(b, "\":");
+    buf_add(b, value.p, value.len);
 }
 
 /* A result that does not fit, because memory or the batch is full, becomes an

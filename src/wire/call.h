@@ -49,12 +49,47 @@ void answer_pass(struct call *q, struct text name, struct text value);
  * this from its `finish`, at once or later. */
 void answer_send(OWN struct call *q);
 
-/* --- parameters, which have been checked (call.c); NULL is an absent one */
+/* --- parameters
+ *
+ * They were checked against the rows of the method (method_check), so these
+ * functions need no errors: a parameter that is there has the type of its row.
+ * A parameter that is null counts as absent. */
 
-const struct json *param(const struct call *q, const char *name);
-const char *param_text(const struct call *q, const char *name);
-struct text param_string(const struct call *q, const char *name);
-int64_t param_int(const struct call *q, const char *name, int64_t absent);
-bool param_bool(const struct call *q, const char *name, bool absent);
+static inline const struct json *
+param(const struct call *q, const char *name)
+{
+    const struct json *v = json_get(q->params, name);
+
+    return json_is(v, JSON_NULL) ? NULL : v;
+}
+
+static inline struct text
+param_string(const struct call *q, const char *name)
+{
+    return json_text(param(q, name));
+}
+
+static inline const char *
+param_text(const struct call *q, const char *name)
+{
+    return param_string(q, name).p;
+}
+
+static inline int64_t
+param_int(const struct call *q, const char *name, int64_t absent)
+{
+    int64_t n = absent;
+
+    (void)json_whole(param(q, name), &n);
+    return n;
+}
+
+static inline bool
+param_bool(const struct call *q, const char *name, bool absent)
+{
+    const struct json *v = param(q, name);
+
+    return v ? json_is(v, JSON_TRUE) : absent;
+}
 
 #endif

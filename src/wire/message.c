@@ -6,6 +6,8 @@
  * to end frees it. */
 #include "wire/message.h"
 
+#include "base/parse.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -77,13 +79,6 @@ message_new(const char *line, size_t len, struct message **ret,
     return r;
 }
 
-struct message *
-message_get(struct message *m)
-{
-    m->refs++;
-    return m;
-}
-
 void
 message_put(struct message *m)
 {
@@ -127,7 +122,7 @@ id_equals(const char *a, const char *b)
     if (*a == '"' || *b == '"' || *a == 'n' || *b == 'n' ||
         (id_is_integer(a) && id_is_integer(b)))
         return false;
-    return strtod(a, NULL) == strtod(b, NULL);
+    return parse_double(a, strlen(a)) == parse_double(b, strlen(b));
 }
 
 /* --- a batch's answers */

@@ -35,7 +35,12 @@ struct message {
 /* Copies the line. -EINVAL and the reason in `error`: it is not JSON. */
 int message_new(const char *line, size_t len, struct message **ret,
                 char error[MESSAGE_ERROR_BYTES]);
-struct message *message_get(struct message *m);
+static inline struct message *
+message_get(struct message *m)
+{
+    m->refs++;
+    return m;
+}
 void message_put(struct message *m); /* NULL is fine */
 DEFINE_CLEANUP(struct message *, message_put)
 

@@ -4,9 +4,10 @@
  * them for parameters, and a name is compared only if its length is right.
  *
  * Parameters are checked in two directions. Each row is applied to the
- * parameters (param_check), which finds missing and wrong values. Then each
- * name in the parameters is searched for among the rows, which finds unknown
- * ones: a misspelt limit must not be none. */
+ * parameters (param_check), which finds missing and wrong values. Unknown names
+ * are found as well: a misspelt limit must not be none. If the rows have found
+ * as many plain values as there are names, all names are known. Otherwise each
+ * of them is searched for among the rows. */
 #include "wire/method.h"
 
 #include <errno.h>
@@ -17,29 +18,27 @@ enum { NAME_BYTES = 128 };
 
 /* --- methods */
 
-static const struct method *
-method_find_row(const struct method_table *t, struct text name, bool is_line)
-{
-    for (const struct method *m = t->rows; m < t->rows + t->n; m++)
-        if (m->name_len == name.len && m->name &&
-            !(m->flags & LINE) == !is_line && m->where & t->where &&
-            !memcmp(m->name, name.p, name.len))
-            return m;
-    return NULL;
-}
-
 /* A prefix makes methods of another table available under a second name:
- * `session.run` is `run` of the sandbox in the session. */
+ * `session.run` is `run` of the sandbox in the session. The name is searched
+ * for as it is, then without the prefix. */
 const struct method *
 method_find(const struct method_table *t, struct text name, bool is_line)
 {
-    const struct method *m = method_find_row(t, name, is_line);
-    size_t n = t->prefix ? strlen(t->prefix) : 0;
+    size_t prefix = t->prefix ? strlen(t->prefix) : 0;
+    unsigned flags = 0; /* of a method that is found */
 
-    if (m || !n || name.len < n || memcmp(name.p, t->prefix, n) != 0)
-        return m;
-    m = method_find_row(t, (struct text){name.p + n, name.len - n}, is_line);
-    return m && m->flags & PREFIXED ? m : NULL;
+    for (;;) {
+        for (const struct method *m = t->rows; m < t->rows + t->n; m++)
+            if (m->name_len == name.len && m->name &&
+                !(m->flags & LINE) == !is_line && m->where & t->where &&
+                !memcmp(m->name, name.p, name.len))
+                return (m->flags & flags) == flags ? m : NULL;
+        if (flags || !prefix || name.len < prefix ||
+            memcmp(name.p, t->prefix, prefix) != 0)
+            return NULL;
+        name = (struct text){name.p + prefix, name.len - prefix};
+        flags = PREFIXED;
+    }
 }
 
 bool
@@ -72,38 +71,29 @@ method_find_param(const struct method_table *t, const struct method *m,
     return NULL;
 }
 
-/* Are there rows for the members of the value? They follow its own row. If
- * not, the handler checks the members. */
-static bool
-method_has_members(const struct method_table *t, const struct method *row)
-{
-    size_t n = strlen(row->param.name);
-
-    return (row->param.type == OBJECT || row->param.type == OBJECTS) &&
-           method_has_row(t, row + 1) &&
-           !strncmp(row[1].param.name, row->param.name, n);
-}
-
 /* The members of an object `a` have rows `a.b`, those of the objects in an
- * array `a` rows `a[].b`. The names that are compared are built in the same
- * way. */
+ * array `a` rows `a[].b`. These follow the row of `a`. If there are none, the
+ * handler checks the members. */
 static int
 method_check_members(const struct method_table *t, const struct method *m,
-                     const struct param *p, const struct json *v,
+                     const struct method *row, const struct json *v,
                      char error[PARAM_ERROR_BYTES])
 {
+    const struct param *p = &row->param;
     char prefix[NAME_BYTES + 4];
     int r = 0;
 
+    if ((p->type != OBJECT && p->type != OBJECTS) ||
+        !method_has_row(t, row + 1) ||
+        strncmp(row[1].param.name, p->name, strlen(p->name)) != 0)
+        return 0;
     (void)snprintf(prefix, sizeof prefix, "%s%s.", p->name,
                    p->type == OBJECTS ? "[]" : "");
     if (p->type == OBJECT)
         return method_check_names(t, m, v, prefix, error);
-    JSON_EACH(element, v) {
-        r = method_check_names(t, m, element, prefix, error);
-        if (r < 0)
-            break;
-    }
+    JSON_EACH(element, v)
+        if (r == 0)
+            r = method_check_names(t, m, element, prefix, error);
     return r;
 }
 
@@ -122,9 +112,9 @@ method_check_names(const struct method_table *t, const struct method *m,
             (void)snprintf(error, PARAM_ERROR_BYTES, "Unknown param: %s", name);
             return -EINVAL;
         }
-        if (!row || json_is(v, JSON_NULL) || !method_has_members(t, row))
-            continue;
-        int r = method_check_members(t, m, &row->param, v, error);
+        int r = row && json_has_parts(v)
+                    ? method_check_members(t, m, row, v, error)
+                    : 0;
         if (r < 0)
             return r;
     }
@@ -137,12 +127,26 @@ int
 method_check(const struct method_table *t, const struct method *m,
              const struct json *params, char error[PARAM_ERROR_BYTES])
 {
+    const struct method *end = t->rows + t->n;
+    size_t n_known = 0;
+
     if (m->flags & ROUTED)
         return 0;
-    for (const struct method *row = m + 1; method_has_row(t, row); row++) {
-        int r = param_check(&row->param, params, error);
+    for (const struct method *row = m + 1; row < end && !row->name; row++) {
+        const struct param_check c = {&row->param, error};
+        const char *name = row->param.name;
+        bool is_path = strpbrk(name, ".[") != NULL;
+        const struct json *v = is_path ? NULL : json_get(params, name);
+        int r = 0;
+        if (v && !json_is(v, JSON_NULL))
+            r = param_check(&c, row->param.type, v);
+        else if (is_path || row->param.is_required)
+            r = param_check_path(&c, params, name);
         if (r < 0)
             return r;
+        n_known += v && !json_has_parts(v);
     }
-    return m->flags & LINE ? 0 : method_check_names(t, m, params, "", error);
+    if (m->flags & LINE || n_known == json_count(params))
+        return 0;
+    return method_check_names(t, m, params, "", error);
 }

@@ -20,6 +20,7 @@ enum method_flags {
     NO_SESSION = 256, /* takes no sessionId */
     ROUTED = 512,     /* the worker of the session serves and checks it */
     PREFIXED = 1024,  /* also found with the prefix of the table */
+    VISIT = 2048,
 };
 
 /* Where a method exists. */

@@ -33,24 +33,6 @@ outbox_break(struct outbox *o, int errnum)
     o->error = errnum;
 }
 
-/* How much was sent; whoever reads may be gone. */
-static size_t
-outbox_send(struct outbox *o, const char *p, size_t len)
-{
-    size_t done = 0;
-
-    while (done < len && !o->is_broken) {
-        ssize_t n = write(o->hfd, p + done, len - done);
-        if (n >= 0)
-            done += (size_t)n;
-        else if (errno == EAGAIN)
-            break;
-        else if (errno != EINTR)
-            outbox_break(o, errno);
-    }
-    return done;
-}
-
 /* After `done` bytes of p were sent. */
 static void
 outbox_queue_rest(struct outbox *o, const char *p, size_t len, size_t done)
@@ -64,11 +46,20 @@ outbox_queue_rest(struct outbox *o, const char *p, size_t len, size_t done)
 }
 
 /* The order of bytes is kept: new bytes are queued behind older ones, even if
- * the descriptor could accept them by now. */
+ * the descriptor could accept them by now. A function takes all of them. */
 void
 outbox_put(struct outbox *o, const void *p, size_t len)
 {
-    outbox_queue_rest(o, p, len, outbox_queued(o) ? 0 : outbox_send(o, p, len));
+    if (o->deliver) {
+        o->deliver(o->deliver_arg, p, len);
+        return;
+    }
+    ssize_t n = outbox_queued(o) || o->is_broken ? 0 : write(o->hfd, p, len);
+    if (n == (ssize_t)len)
+        return;
+    if (n < 0 && errno != EAGAIN && errno != EINTR)
+        outbox_break(o, errno);
+    outbox_queue_rest(o, p, len, n > 0 ? (size_t)n : 0);
 }
 
 /* In one go, so that whoever reads wakes once. */
@@ -107,6 +98,14 @@ outbox_flush(struct outbox *o)
 {
     if (!outbox_queued(o))
         return;
-    o->sent += outbox_send(o, o->queue.p + o->sent, outbox_queued(o));
+    while (outbox_queued(o) && !o->is_broken) {
+        ssize_t n = write(o->hfd, o->queue.p + o->sent, outbox_queued(o));
+        if (n >= 0)
+            o->sent += (size_t)n;
+        else if (errno == EAGAIN)
+            break;
+        else if (errno != EINTR)
+            outbox_break(o, errno);
+    }
     outbox_shrink(o);
 }

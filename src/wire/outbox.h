@@ -15,6 +15,9 @@ struct outbox {
     size_t sent;    /* of the queue */
     bool is_broken; /* nobody reads any more, or no memory */
     int error;      /* errno of that, or 0 */
+    /* Takes all bytes instead of the descriptor. NULL: there is one */
+    void (*deliver)(void *arg, const char *bytes, size_t len);
+    void *deliver_arg;
 };
 
 void outbox_init(struct outbox *o, int hfd);

@@ -1,8 +1,8 @@
 /* Checking parameters against their rows.
  *
- * A row names a type, and each type has one function here. Errors begin with
- * the name of the parameter as the row has it, so the same text is right for
- * members of objects and arrays. */
+ * A row names a type, and the table of kinds says how a value of that type is
+ * checked. Errors begin with the name of the parameter as the row has it, so
+ * the same text is right for members of objects and arrays. */
 #include "wire/param.h"
 
 #include <errno.h>
@@ -12,12 +12,6 @@
 #include <string.h>
 
 /* --- values */
-
-/* The context that the checks of one parameter share. */
-struct param_check {
-    const struct param *param;
-    char *error;
-};
 
 /* Writes "NAME must ..." as the error. */
 static int __attribute__((format(printf, 2, 3)))
@@ -34,35 +28,12 @@ param_refuse(const struct param_check *c, const char *format, ...)
 }
 
 static int
-check_any(const struct param_check *c, const struct json *v)
-{
-    (void)c;
-    (void)v;
-    return 0;
-}
-
-static int
-check_string(const struct param_check *c, const struct json *v)
-{
-    return json_is(v, JSON_STRING) ? 0 : param_refuse(c, "must be a string");
-}
-
-static int
-check_text(const struct param_check *c, const struct json *v)
-{
-    if (!json_is(v, JSON_STRING))
-        return param_refuse(c, "must be a string");
-    struct text t = json_text(v);
-    return memchr(t.p, 0, t.len) ? param_refuse(c, "must not contain NUL") : 0;
-}
-
-static int
 check_texts(const struct param_check *c, const struct json *v)
 {
     if (!json_is(v, JSON_ARRAY))
         return param_refuse(c, "must be an array of strings");
     JSON_EACH(element, v) {
-        int r = check_text(c, element);
+        int r = param_check(c, TEXT, element);
         if (r < 0)
             return r;
     }
@@ -70,13 +41,13 @@ check_texts(const struct param_check *c, const struct json *v)
 }
 
 static int
-check_members(const struct param_check *c, const struct json *v,
-              int (*check)(const struct param_check *, const struct json *))
+check_members(const struct param_check *c, enum param_type type,
+              const struct json *v)
 {
     if (!json_is(v, JSON_OBJECT))
         return param_refuse(c, "must be an object of strings");
     JSON_EACH_KEY(key, v) {
-        int r = check(c, json_value(key));
+        int r = param_check(c, type, json_value(key));
         if (r < 0)
             return r;
     }
@@ -87,7 +58,7 @@ check_members(const struct param_check *c, const struct json *v,
 static int
 check_env(const struct param_check *c, const struct json *v)
 {
-    int r = check_members(c, v, check_text);
+    int r = check_members(c, TEXT, v);
     if (r < 0)
         return r;
     JSON_EACH_KEY(key, v)
@@ -99,13 +70,7 @@ check_env(const struct param_check *c, const struct json *v)
 static int
 check_files(const struct param_check *c, const struct json *v)
 {
-    return check_members(c, v, check_string);
-}
-
-static int
-check_object(const struct param_check *c, const struct json *v)
-{
-    return json_is(v, JSON_OBJECT) ? 0 : param_refuse(c, "must be an object");
+    return check_members(c, STRING, v);
 }
 
 static int
@@ -146,7 +111,7 @@ check_id(const struct param_check *c, const struct json *v)
     if (json_whole(v, &n))
         return 0;
     return json_is_number(v) ? param_refuse(c, "must be a string or an integer")
-                             : check_text(c, v);
+                             : param_check(c, TEXT, v);
 }
 
 /* Text with NUL inside would be compared up to that only. */
@@ -187,17 +152,43 @@ check_keep(const struct param_check *c, const struct json *v)
     return param_refuse(c, "must be \"head\" or \"ends\"");
 }
 
-static int (*const checks[])(const struct param_check *c,
-                             const struct json *v) = {
-    [ANY] = check_any,       [STRING] = check_string,
-    [TEXT] = check_text,     [TEXTS] = check_texts,
-    [ENV] = check_env,       [FILES] = check_files,
-    [OBJECT] = check_object, [OBJECTS] = check_objects,
-    [BOOL] = check_bool,     [INT] = check_int,
-    [ID] = check_id,         [OCTAL] = check_octal,
-    [MODE] = check_mode,     [ENCODING] = check_encoding,
-    [KEEP] = check_keep,
+/* The kinds of values. Plain ones have a JSON type and the text of the error
+ * for others; the rest has a function. */
+static const struct {
+    bool is_plain;
+    enum json_type type;
+    const char *error;
+    int (*check)(const struct param_check *c, const struct json *v);
+} kinds[] = {
+    [ANY] = {.check = NULL},
+    [STRING] = {true, JSON_STRING, "must be a string", NULL},
+    [TEXT] = {true, JSON_STRING, "must be a string", NULL},
+    [OBJECT] = {true, JSON_OBJECT, "must be an object", NULL},
+    [TEXTS] = {.check = check_texts},
+    [ENV] = {.check = check_env},
+    [FILES] = {.check = check_files},
+    [OBJECTS] = {.check = check_objects},
+    [BOOL] = {.check = check_bool},
+    [INT] = {.check = check_int},
+    [ID] = {.check = check_id},
+    [OCTAL] = {.check = check_octal},
+    [MODE] = {.check = check_mode},
+    [ENCODING] = {.check = check_encoding},
+    [KEEP] = {.check = check_keep},
 };
+
+int
+param_check(const struct param_check *c, enum param_type type,
+            const struct json *v)
+{
+    if (kinds[type].check)
+        return kinds[type].check(c, v);
+    if (kinds[type].is_plain && !json_is(v, kinds[type].type))
+        return param_refuse(c, "%s", kinds[type].error);
+    if (type == TEXT && memchr(json_text(v).p, 0, json_text(v).len))
+        return param_refuse(c, "must not contain NUL");
+    return 0;
+}
 
 int
 mode_parse(const char *s, uint32_t *ret)
@@ -217,56 +208,30 @@ mode_parse(const char *s, uint32_t *ret)
 
 /* --- rows */
 
-static int param_check_path(const struct param_check *c, const struct json *in,
-                            const char *path);
-
-/* The text of a missing parameter is fixed by the protocol. */
-static int
-param_check_value(const struct param_check *c, const struct json *v)
-{
-    if (v && !json_is(v, JSON_NULL))
-        return checks[c->param->type](c, v);
-    if (!c->param->is_required)
-        return 0;
-    (void)snprintf(c->error, PARAM_ERROR_BYTES, "Missing required param: %s",
-                   c->param->name);
-    return -EINVAL;
-}
-
-static int
-check_each(const struct param_check *c, const struct json *array,
-           const char *path)
-{
-    JSON_EACH(element, array) {
-        int r = param_check_path(c, element, path);
-        if (r < 0)
-            return r;
-    }
-    return 0;
-}
-
-/* The value at `path` (a, a.b, a[].b) in an object. The rows of the containers
- * on the way come first, so those have been checked. */
-static int
+/* The text of a missing parameter is fixed by the protocol. The rows of the
+ * containers on the path come first, so those have been checked. */
+int
 param_check_path(const struct param_check *c, const struct json *in,
                  const char *path)
 {
     size_t n = strcspn(path, ".[");
     const struct json *v = json_get_n(in, path, n);
+    bool is_absent = !v || json_is(v, JSON_NULL);
+    int r = 0;
 
-    if (!path[n])
-        return param_check_value(c, v);
-    if (!v || json_is(v, JSON_NULL))
+    if (!path[n] && !is_absent)
+        return param_check(c, c->param->type, v);
+    if (!path[n] && c->param->is_required) {
+        (void)snprintf(c->error, PARAM_ERROR_BYTES,
+                       "Missing required param: %s", c->param->name);
+        return -EINVAL;
+    }
+    if (is_absent)
         return 0;
-    return path[n] == '.' ? param_check_path(c, v, path + n + 1)
-                          : check_each(c, v, path + n + strlen("[]."));
-}
-
-int
-param_check(const struct param *p, const struct json *params,
-            char error[PARAM_ERROR_BYTES])
-{
-    struct param_check c = {p, error};
-
-    return param_check_path(&c, params, p->name);
+    if (path[n] == '.')
+        return param_check_path(c, v, path + n + 1);
+    JSON_EACH(element, v)
+        if (r == 0)
+            r = param_check_path(c, element, path + n + strlen("[]."));
+    return r;
 }

@@ -33,11 +33,22 @@ struct param {
 enum { REQUIRED = 1, OPTIONAL = 0 };
 enum { PARAM_ERROR_BYTES = 256 };
 
-/* 0, or -EINVAL and what is wrong with it in the parameters (an object or
- * NULL). `a.b` is a member of the object a, `a[].b` of each object in the array
- * a, whose own rows have been checked before. */
-int param_check(const struct param *p, const struct json *params,
-                char error[PARAM_ERROR_BYTES]);
+/* The check of one row. */
+struct param_check {
+    const struct param *param;
+    char *error; /* PARAM_ERROR_BYTES for the reason of a failure */
+};
+
+/* Checks a value that is there, of the type of the row or of one of its
+ * members. -EINVAL: the value is wrong. */
+int param_check(const struct param_check *c, enum param_type type,
+                const struct json *v);
+/* Checks the value at `path` in an object or NULL. The path of a row is its
+ * name: `a.b` is a member of the object a, `a[].b` of each object in the array
+ * a. The rows of the object or array itself have been checked before. -EINVAL:
+ * the value is wrong, or missing. */
+int param_check_path(const struct param_check *c, const struct json *in,
+                     const char *path);
 /* Permissions as octal text: 0, or -EINVAL. */
 int mode_parse(const char *s, uint32_t *ret);
 

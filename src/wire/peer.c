@@ -3,8 +3,8 @@
  * A line passes four steps, each of which may end it. peer_line serves it now,
  * keeps it for later or rejects it. peer_take parses it, as one request or a
  * batch. peer_take_object tells requests from answers to requests of ours and
- * from objects of another protocol. peer_request finds the method. After that
- * the request is a call, and belongs to the front end. */
+ * from objects of another protocol, and finds the method. peer_call makes the
+ * request a call, which belongs to the front end from then on. */
 #include "wire/peer.h"
 
 #include "wire/answer.h"
@@ -73,8 +73,10 @@ peer_too_large(struct peer *p, size_t limit)
 /* --- objects */
 
 /* The counters include the call from now on, so that further lines wait if
- * there are too many. answer_send subtracts it again. */
-struct call *
+ * there are too many. answer_send subtracts it again. A line beyond the size of
+ * the backlog is parsed only to find its ids: each of its requests gets an
+ * answer, as every request does. */
+void
 peer_call(struct peer *p, struct message *msg, const struct method *m,
           const struct json *params, OWN char *id)
 {
@@ -84,7 +86,7 @@ peer_call(struct peer *p, struct message *msg, const struct method *m,
         free(id);
         peer_refuse(p, msg, NULL, INTERNAL_ERROR,
                     "Internal error: out of memory");
-        return NULL;
+        return;
     }
     list_init(&q->link);
     q->peer = p;
@@ -95,58 +97,24 @@ peer_call(struct peer *p, struct message *msg, const struct method *m,
     buf_init(&q->answer, SIZE_MAX);
     p->n_calls++;
     p->call_bytes += msg->len;
-    return q;
-}
-
-/* A line beyond the size of the backlog is parsed only to find its ids: each
- * of its requests gets an answer, as every request does. */
-void
-peer_serve(OWN struct call *q)
-{
-    struct peer *p = q->peer;
-
-    if (p->n_over)
+    if (params && !json_is(params, JSON_NULL) && !json_is(params, JSON_OBJECT))
+        answer_error(q, INVALID_PARAMS, "params must be an object");
+    else if (p->n_over)
         answer_error(q, INVALID_REQUEST,
                      "Too many requests: %zu wait for an answer", p->n_over);
     else
         p->ops->serve(q);
 }
 
-/* A valid request of JSON-RPC. */
-static void
-peer_request(struct peer *p, struct message *msg, const struct json *object,
-             OWN char *id)
-{
-    struct text name = json_text(json_get(object, "method"));
-    const struct json *params = json_get(object, "params");
-    const struct method *m = method_find(p->methods, name, false);
-    char text[256];
-
-    if (!m) {
-        (void)snprintf(text, sizeof text, "Method not found: %.200s", name.p);
-        if (id)
-            peer_refuse(p, msg, id, METHOD_NOT_FOUND, text);
-        else
-            answer_deliver(p, msg, NULL, 0);
-        free(id);
-        return;
-    }
-    struct call *q = peer_call(p, msg, m, params, id);
-    if (q && params && !json_is(params, JSON_NULL) &&
-        !json_is(params, JSON_OBJECT))
-        answer_error(q, INVALID_PARAMS, "params must be an object");
-    else if (q)
-        peer_serve(q);
-}
-
 /* An answer to a request of ours has no method, so it is a faulty request; the
- * front end is asked first. Such an answer gets none, which counts in a batch.
- */
+ * front end is asked first. Such an answer gets none, and neither does a
+ * notification of an unknown method. Both count in a batch. */
 static void
 peer_take_object(struct peer *p, struct message *msg, const struct json *object)
 {
     const struct json *json_id = json_get(object, "id");
-    const char *fault;
+    struct text name = json_text(json_get(object, "method"));
+    char text[256];
 
     if (!json_is(object, JSON_OBJECT)) {
         peer_refuse(p, msg, NULL, INVALID_REQUEST,
@@ -157,18 +125,27 @@ peer_take_object(struct peer *p, struct message *msg, const struct json *object)
         p->ops->other(p, msg, object);
         return;
     }
-    fault = request_fault(object);
+    const char *fault = request_fault(object);
     if (fault && p->ops->reply && p->ops->reply(p, object)) {
         answer_deliver(p, msg, NULL, 0);
         return;
     }
     p->is_line = false;
     char *id = json_id ? message_id(json_id) : NULL;
-    if (!fault) {
-        peer_request(p, msg, object, id);
+    const struct method *m =
+        fault ? NULL : method_find(p->methods, name, false);
+    if (m) {
+        peer_call(p, msg, m, json_get(object, "params"), id);
         return;
     }
-    peer_refuse(p, msg, id, INVALID_REQUEST, fault);
+    if (fault) {
+        peer_refuse(p, msg, id, INVALID_REQUEST, fault);
+    } else if (id) {
+        (void)snprintf(text, sizeof text, "Method not found: %.200s", name.p);
+        peer_refuse(p, msg, id, METHOD_NOT_FOUND, text);
+    } else {
+        answer_deliver(p, msg, NULL, 0);
+    }
     free(id);
 }
 
@@ -220,21 +197,6 @@ peer_take(struct peer *p, const char *line, size_t len)
         peer_take_object(p, m, m->root);
 }
 
-/* A peer that does not read its answers counts as full as well. Otherwise its
- * answers, which no other limit counts, would fill the memory. */
-bool
-peer_is_full(struct peer *p)
-{
-    return p->n_calls >= p->ops->calls_max ||
-           p->call_bytes >= p->ops->bytes_max || p->ops->is_behind(p);
-}
-
-bool
-peer_is_stuck(struct peer *p)
-{
-    return p->waiting.is_full && p->ops->is_behind(p);
-}
-
 /* A string without its quotes, found without parsing the line. */
 static bool
 peer_is_reply(const struct peer *p, struct text id)
@@ -269,23 +231,17 @@ peer_is_urgent(struct peer *p, const char *line, size_t len)
     return p->n_urgent++ < p->ops->urgent_max;
 }
 
-/* Blank lines get no answer, as both protocols demand. */
-static bool
-peer_is_blank(const char *line, size_t len)
-{
-    for (size_t i = 0; i < len; i++)
-        if (line[i] != ' ' && line[i] != '\t' && line[i] != '\r')
-            return false;
-    return true;
-}
-
-/* Lines are served in order, except urgent ones: while a line waits, all
- * others wait behind it. A peer with a single line never waits, because
- * nothing would wake it up. */
+/* Blank lines get no answer, as both protocols demand. Lines are served in
+ * order, except urgent ones: while a line waits, all others wait behind it. A
+ * peer with a single line never waits, because nothing would wake it up. */
 void
 peer_line(struct peer *p, const char *line, size_t len)
 {
-    if (peer_is_blank(line, len))
+    size_t i = 0;
+
+    while (i < len && (line[i] == ' ' || line[i] == '\t' || line[i] == '\r'))
+        i++;
+    if (i == len)
         return;
     if (p->has_one || (backlog_is_empty(&p->waiting) && !peer_is_full(p)) ||
         peer_is_urgent(p, line, len)) {
@@ -297,8 +253,7 @@ peer_line(struct peer *p, const char *line, size_t len)
     }
 }
 
-/* The usual case, without any waiting line, costs two comparisons.
- * backlog_take is also called once after the last line, to drop the marks of
+/* backlog_take is also called once after the last line, to drop the marks of
  * cancelled requests. */
 bool
 peer_take_waiting(struct peer *p)
@@ -306,8 +261,7 @@ peer_take_waiting(struct peer *p)
     const char *line;
     size_t len;
 
-    if (backlog_is_idle(&p->waiting) || peer_is_full(p) ||
-        !backlog_take(&p->waiting, &line, &len))
+    if (peer_is_full(p) || !backlog_take(&p->waiting, &line, &len))
         return false;
     peer_take(p, line, len);
     return true;

@@ -44,11 +44,9 @@ struct peer_ops {
     /* A call has been answered and freed. */
     void (*answered)(struct peer *p);
 
-    /* Sends a line, with its newline. */
-    void (*send)(struct peer *p, const char *line, size_t len);
-    /* Sends a notification, with its newline. may_wait: the caller can wait
-     * while the peer is far behind. */
-    void (*notify)(struct peer *p, const char *line, size_t len, bool may_wait);
+    /* Sends an answer or a notification, with its newline. may_wait: the caller
+     * can wait while the peer is far behind. */
+    void (*send)(struct peer *p, const char *line, size_t len, bool may_wait);
     /* True if the peer does not read fast enough. */
     bool (*is_behind)(struct peer *p);
 
@@ -85,11 +83,22 @@ void peer_fini(struct peer *p);
 void peer_line(struct peer *p, const char *line, size_t len);
 /* Serves one waiting line if that is allowed. False: there is none. */
 bool peer_take_waiting(struct peer *p);
-/* True if so much is in progress that lines have to wait. */
-bool peer_is_full(struct peer *p);
+/* True if so much is in progress that lines have to wait. A peer that does not
+ * read its answers counts as full as well. Otherwise its answers, which no
+ * other limit counts, would fill the memory. */
+static inline bool
+peer_is_full(struct peer *p)
+{
+    return p->n_calls >= p->ops->calls_max ||
+           p->call_bytes >= p->ops->bytes_max || p->ops->is_behind(p);
+}
 /* True if so much waits, without the peer reading any answer, that nothing more
  * is to be read from it. */
-bool peer_is_stuck(struct peer *p);
+static inline bool
+peer_is_stuck(struct peer *p)
+{
+    return p->waiting.is_full && p->ops->is_behind(p);
+}
 /* Answers a line that was longer than `limit` bytes and was skipped. */
 void peer_too_large(struct peer *p, size_t limit);
 
@@ -106,13 +115,10 @@ bool peer_cancel_waiting(struct peer *p, const struct waiting_run *w);
 
 /* --- for front ends with a protocol of their own */
 
-/* Returns a new call, counted as in progress. Takes a reference to msg. NULL:
- * no memory, which was reported to the peer. */
-struct call *peer_call(struct peer *p, struct message *msg,
-                       const struct method *m, const struct json *params,
-                       OWN char *id);
-/* Passes the call to the front end, or rejects it with its line. */
-void peer_serve(OWN struct call *q);
+/* Passes a new call, counted as in progress, to the front end, or rejects it.
+ * Takes a reference to msg. Without memory, the peer gets an error. */
+void peer_call(struct peer *p, struct message *msg, const struct method *m,
+               const struct json *params, OWN char *id);
 /* Answers an object that is not a call, also in a batch, in the protocol of the
  * last valid line. msg: NULL if there is none. id: as JSON, or NULL. */
 void peer_refuse(struct peer *p, struct message *msg, const char *id, int code,

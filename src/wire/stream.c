@@ -51,7 +51,7 @@ stream_notify(struct stream *s, int stream, struct text data)
     buf_init(&b, SIZE_MAX);
     stream_put(&b, s, stream, data);
     if (!b.error) {
-        s->peer->ops->notify(s->peer, b.p, b.len, s->may_wait);
+        s->peer->ops->send(s->peer, b.p, b.len, s->may_wait);
         s->seq++;
     }
     buf_fini(&b);

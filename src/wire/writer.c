@@ -74,6 +74,7 @@ writer_put(struct writer *w, const char *p, size_t len, bool may_wait)
     bool was_empty = !outbox_queued(&w->out), was_broken = w->out.is_broken;
     if (!was_broken)
         outbox_put(&w->out, p, len);
+    w->queued = w->out.is_broken ? 0 : outbox_queued(&w->out);
     if (!was_broken &&
         (w->out.is_broken || (was_empty && outbox_queued(&w->out))))
         writer_wake_loop(w);
@@ -85,6 +86,7 @@ writer_flush(struct writer *w)
 {
     pthread_mutex_lock(&w->lock);
     outbox_flush(&w->out);
+    w->queued = w->out.is_broken ? 0 : outbox_queued(&w->out);
     if (w->out.is_broken || !outbox_is_behind(&w->out))
         pthread_cond_broadcast(&w->has_room);
     pthread_mutex_unlock(&w->lock);
@@ -99,24 +101,6 @@ writer_close(struct writer *w)
     w->is_closing = true;
     pthread_cond_broadcast(&w->has_room);
     pthread_mutex_unlock(&w->lock);
-}
-
-bool
-writer_is_behind(struct writer *w)
-{
-    pthread_mutex_lock(&w->lock);
-    bool is = outbox_is_behind(&w->out);
-    pthread_mutex_unlock(&w->lock);
-    return is;
-}
-
-bool
-writer_has_more(struct writer *w)
-{
-    pthread_mutex_lock(&w->lock);
-    bool has = outbox_queued(&w->out) && !w->out.is_broken;
-    pthread_mutex_unlock(&w->lock);
-    return has;
 }
 
 bool

@@ -5,6 +5,7 @@
 #include "wire/outbox.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -15,6 +16,9 @@ struct writer {
     /* guarded by lock */
     struct outbox out;
     bool is_closing; /* writers no longer wait for space */
+    /* Bytes that wait for a client that still reads. Changed with the lock
+     * held, and read by any thread. */
+    atomic_size_t queued;
 };
 
 /* Writes to hfd without waiting. */
@@ -27,8 +31,19 @@ void writer_put(struct writer *w, const char *p, size_t len, bool may_wait);
 void writer_flush(struct writer *w);
 /* Nobody waits from now on. */
 void writer_close(struct writer *w);
-bool writer_is_behind(struct writer *w);
-bool writer_has_more(struct writer *w);
 bool writer_is_broken(struct writer *w);
+
+static inline bool
+writer_has_more(const struct writer *w)
+{
+    return w->queued > 0;
+}
+
+/* Returns true if the client is far behind. */
+static inline bool
+writer_is_behind(const struct writer *w)
+{
+    return w->queued > OUTBOX_BEHIND_BYTES;
+}
 
 #endif

@@ -270,7 +270,7 @@ def test_it_goes_on_after_a_large_answer(client):
 
 
 @pytest.mark.parametrize("option, text", [
-    (["--mode", "v86"], b"not built in yet"), (["--disk-image", "x.img"], b"not built in yet"), (["--mode", "x"], b"--mode"),
+    (["--mode", "v86"], b"v86"), (["--disk-image", "x.img"], b"--mode v86"), (["--mode", "x"], b"--mode"),
     (["--memory-limit", "0"], b"--memory-limit"), (["--memory-limit", "x"], b"--memory-limit"), (["--memory-limit"], b"value"),
     (["--no-such-option"], b"--no-such-option"), (["--log-level", "loud"], b"--log-level"), (["--tools", "/no/such"], b"/no/such"),
     (["--allow-mount", "/no/such"], b"/no/such"), (["--config", "/no/such"], b"/no/such"), (["--root", "/no/such"], b"/no/such"),

@@ -54,6 +54,20 @@ def test_a_long_command_is_cut(client):
     assert len(lost[0]["command"]) == 200
 
 
+# --- message queues
+
+
+def test_copies_have_the_message_queues(client):
+    client.run(": >/dev/mqueue/first; chmod 640 /dev/mqueue/first")
+    id = client.call("snapshot.create")["id"]
+    fork = client.call("sandbox.fork")["sandboxId"]
+    client.run("rm /dev/mqueue/first; : >/dev/mqueue/second")
+    assert client.out("ls /dev/mqueue").split() == ["second"]
+    assert client.out("stat -c %a /dev/mqueue/first; ls /dev/mqueue", sandboxId=fork).split() == ["640", "first"]
+    client.call("snapshot.restore", id=id)
+    assert client.out("ls /dev/mqueue; cut -c-7 /dev/mqueue/first").split() == ["first", "QSIZE:0"]
+
+
 # --- jobs
 
 

@@ -66,6 +66,9 @@ ATTACKS = {
     "jq hog": (HOG, "jq -n '[range(1e9)] | length'"),
     "C hog": (MEMORY, "limits alone malloc_until_refused; exit 1"),
     "mmap hog": (MEMORY, "limits alone mmap_until_refused; exit 1"),
+    "mappings past the limit": ("LIMIT_EXCEEDED mappings", "sharing alone mapping_bomb; exit 1"),
+    "full shared memory": (MEMORY, "cat /dev/zero > /dev/shm/x"),
+    "segments past the limit": (MEMORY, "sharing alone segment_bomb; exit 1"),
     "herd of hogs": (HOG, """for i in 1 2; do awk 'BEGIN { while (1) a[n++] = "x" }' & done; wait; exit 1"""),
     "brace hog": ("exit 0", "echo {1..1000000000}"),
     "brace hog that fits": (HOG, ": {1..10000000}; exit 1"),
@@ -228,7 +231,8 @@ def reason(result):
 @pytest.fixture(scope="module")
 def tools(tmp_path_factory):
     folder = tmp_path_factory.mktemp("tools")
-    shutil.copy(PROGRAMS / "limits.wasm", folder)
+    for name in ("limits.wasm", "sharing.wasm"):
+        shutil.copy(PROGRAMS / name, folder)
     return folder
 
 

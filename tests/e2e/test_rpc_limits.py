@@ -4,6 +4,7 @@ import re
 import pytest
 
 from rpc import decode, needs_image
+from sandbox import PROGRAMS
 
 pytestmark = needs_image
 
@@ -79,6 +80,15 @@ def test_processes(server):
     assert (result["errorClass"], result["limit"]) == ("LIMIT_EXCEEDED", "processes")
     assert result["message"] == ("process limit reached (max: 5): end background processes "
                                  "or raise limits.processes")
+
+
+def test_threads_count_as_processes(start):
+    client = start("--tools", str(PROGRAMS))
+    client.call("create", limits={"processes": 10})
+    result = client.run("threads alone threads_until_refused")
+    assert (result["exitCode"], result["limit"]) == (3, "processes")
+    assert result["message"].startswith("process limit reached (max: 10): ")
+    assert client.out("echo usable") == "usable\n"
 
 
 def test_a_shell_at_the_limit_of_processes_gives_up_soon(server):

@@ -420,6 +420,49 @@ def test_deterministic_sandboxes(start):
     assert seen[0] == seen[1] and seen[0][0].startswith("16000000")
 
 
-def test_the_network_is_not_there_yet(server):
-    error = server.fails("create", network={"allow": ["*"]})
-    assert (error.code, error.message) == (1, "EOPNOTSUPP: network access is not built in yet")
+def test_the_network_is_off_by_default(server):
+    server.call("create")
+    assert server.call("network.get") == {"network": "off", "revision": 0}
+    result = server.call("run", command="exec 3<>/dev/tcp/192.0.2.9/80")
+    assert result["errorClass"] == "CAPABILITY_DENIED"
+    assert result["denied"] == [{"host": "192.0.2.9", "port": 80, "reason": "off"}]
+
+
+def test_a_denied_name_is_in_the_result(server):
+    server.call("create")
+    result = server.call("run", command="python3 -c 'import socket; socket.gethostbyname(\"index.example\")'")
+    assert result["denied"] == [{"host": "index.example", "reason": "off"}]
+
+
+@pytest.mark.parametrize("network, message", [
+    ("all", "must be \"off\""), (True, "must be \"off\""), ({"alow": []}, "must be \"off\""),
+    ({"allow": "x.example"}, "must be \"off\""), ({"allow": [1]}, "must be \"off\""),
+    ({"allow": ["*"]}, "the rule '*' is a wildcard"), ({"deny": ["10.0.0.0/33"]}, "the rule '!10.0.0.0/33' has a prefix"),
+    ({"limits": {"connections": 0}}, "limits.connections must be a positive number"),
+    ({"limits": {"connections": 1 << 20}}, "connections must be at most"), ({"limits": {"x": 1}}, "limits has")])
+def test_a_bad_network_policy_is_refused(server, network, message):
+    error = server.fails("create", network=network)
+    assert error.code == 1 and error.message.startswith("EINVAL: network: ") and message in error.message
+    server.call("create")
+    if network not in (True, {"limits": {"connections": 1 << 20}}) and "limits" not in network:
+        assert message in server.fails("network.set", network=network).message
+
+
+def test_a_network_policy_is_read_and_changed(server):
+    server.call("create", network={"allow": ["Web.Example:443"], "deny": ["10.0.0.0/8"]})
+    assert server.call("network.get") == {
+        "network": {"allow": ["web.example:443"], "deny": ["10.0.0.0/8"]}, "revision": 1}
+    assert server.call("network.allow", rules=["*.files.example", "public:25"]) == {"revision": 2}
+    assert server.call("network.deny", rules=["bad.files.example"]) == {"revision": 3}
+    assert server.call("network.get")["network"] == {
+        "allow": ["web.example:443", "*.files.example", "public:25"], "deny": ["10.0.0.0/8", "bad.files.example"]}
+    assert "'*'" in server.fails("network.allow", rules=["*"]).message
+    assert server.call("network.set", network="public") == {"revision": 4}
+    assert server.call("network.get")["network"] == {"allow": ["public"], "deny": []}
+    assert server.call("network.set", network="off") == {"revision": 5}
+    assert server.call("network.get")["network"] == "off"
+    assert server.call("run", command="exec 3<>/dev/tcp/192.0.2.9/80")["denied"][0]["reason"] == "off"
+
+
+def test_a_network_is_not_for_deterministic_sandboxes(server):
+    assert "deterministic" in server.fails("create", network="public", seed=1).message

@@ -10,7 +10,7 @@ import pytest
 
 import wasm
 from sandbox import IS_SANITIZED, PROBE, PROGRAMS, SANDBOX, command, run
-from wasm import (FUNCTION, I32, WASI_EXIT_7, body, const, leb, limits, module, nested_loops,
+from wasm import (FUNCTION, I32, MEMORY, WASI_EXIT_7, body, leb, limits, module, nested_loops,
                   vec)
 
 RUNNER = str(PROGRAMS / "untrusted.wasm")
@@ -72,10 +72,10 @@ def test_the_same_bytes_are_compiled_once(tmp_path):
 REFUSED = {
     "memory64": (module(memories=[limits(1, flags=4)]), "memory64"),
     "two memories": (module(memories=[limits(1), limits(1)]), "multiple memories"),
-    "shared memory": (module(memories=[limits(1, 2, flags=2)]), "threads"),
-    "atomic instructions": (
-        module(const(0) + const(1) + b"\xfe\x00\x02\x00" + wasm.DROP),
-        "threads",
+    "shared memory": (module(memories=[limits(1, 2, flags=2)]), "declares a shared memory"),
+    "an imported shared memory": (
+        module(imports=[("env", "memory", MEMORY, limits(1, 2, flags=2))]),
+        "declares a shared memory",
     ),
     "GC types": (module(types=[b"\x5f" + vec([bytes([I32, 0])])]), "gc"),
     "relaxed SIMD": (
@@ -252,5 +252,6 @@ def test_a_module_that_needs_too_much_memory_is_refused(tmp_path):
 def test_a_module_that_takes_too_long_is_refused(tmp_path):
     outcome = execute(tmp_path, nested_loops(900, 20000, functions=20), timeout_s=300)
     assert outcome.how == "ENOEXEC", outcome.result
-    assert outcome.reason == "took longer than 20 s to compile"
+    # A fast processor reaches the limit of memory first.
+    assert outcome.reason in ("took longer than 20 s to compile", "needs more than 1 GiB to compile")
     assert outcome.ms < 65000

@@ -120,6 +120,13 @@ thread_may_grow(struct thread *th, uint64_t old_bytes, uint64_t new_bytes)
     return true;
 }
 
+bool
+thread_next_share(struct thread *th, uint64_t at, struct machine_share *ret)
+{
+    *ret = fake_of(th)->share;
+    return ret->len && at < ret->at + ret->len;
+}
+
 int32_t
 thread_wasi(struct thread *th, unsigned row, const uint64_t *args)
 {

@@ -26,6 +26,8 @@ struct fake {
     /* The number of times that the engine asked whether it must wait. */
     unsigned waits;
     uint64_t memory_limit; /* of all growth */
+    /* The only shared range of memory; len 0: none. */
+    struct machine_share share;
     uint64_t memory;
     /* The answer to sys.fork. */
     int may_fork;

@@ -166,6 +166,51 @@ TEST(fork_copies_such_memory_where_the_host_does_not_tell_written_pages)
     check_mapped_child_in(e);
 }
 
+/* Shared memory stays one; the memory around it is copied. */
+static void
+check_sharing_child_in(OWN struct engine *e)
+{
+    const uint64_t at = 3 << 16, len = 8192;
+    struct program *p =
+        fake_program(e, FORKER(HIGH_BUFFER, CHANGES), false, NULL, 0);
+    const struct machine_ops *ops = engine_ops();
+    struct fake parent, child;
+    uint8_t *bytes;
+
+    CHECK_EQ(ops->share_new(e, len, &bytes), 0);
+    CHECK_EQ(fake_init(&parent, e, p), 0);
+    CHECK_EQ(ops->prepare(parent.machine), 0);
+    CHECK_EQ(ops->grow(parent.machine, 5 << 16), 0);
+    parent.share = (struct machine_share){bytes, at, len};
+    CHECK_EQ(ops->share(parent.machine, &parent.share, 1), 0);
+    memset(parent.machine->base + at - 10, PATTERN, len + 20);
+    CHECK_EQ(fake_init(&child, e, p), 0);
+    CHECK_EQ(fake_run(&parent), MACHINE_FORKS);
+    CHECK_EQ(ops->fork(parent.machine, child.machine), 0);
+    CHECK(!memcmp(parent.machine->base + 65536, child.machine->base + 65536,
+                  parent.machine->size - 65536));
+    memset(child.machine->base + at - 1, 1, len + 2);
+    CHECK_EQ(parent.machine->base[at - 1], PATTERN);
+    CHECK_EQ(parent.machine->base[at], 1);
+    CHECK_EQ(parent.machine->base[at + len - 1], 1);
+    CHECK_EQ(parent.machine->base[at + len], PATTERN);
+    fake_fini(&parent);
+    CHECK_EQ(child.machine->base[at], 1);
+    fake_fini(&child);
+    ops->share_free(e, bytes, len);
+    program_put(p);
+    engine_free(e);
+}
+
+TEST(fork_shares_memory_that_is_shared)
+{
+    struct engine *e = fake_engine(4, NULL);
+
+    check_sharing_child_in(fake_engine(4, NULL));
+    pagemap_fini(&e->pagemap);
+    check_sharing_child_in(e);
+}
+
 TEST(fork_can_be_repeated)
 {
     struct engine *e = fake_engine(4, NULL);

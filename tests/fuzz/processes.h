@@ -4,6 +4,8 @@
 #define FUZZ_PROCESSES_H
 
 #include "../unit/world.h"
+#include "kernel/mqueue.h"
+#include "kernel/segment.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -50,15 +52,19 @@ wake_all(struct kernel *k)
 {
     LIST_FOR_EACH(it, &k->tasks) {
         struct task *t = CONTAINER_OF(it, struct task, link);
-        if (t->thread && !t->is_zombie)
-            thread_wake(t->thread);
+        if (!t->is_zombie)
+            TASK_FOR_EACH_THREAD(th, t)
+                thread_wake(th);
     }
 }
 
-/* Nothing is in use, but of `kept` (LIMIT_COUNT: of nothing). */
+/* Nothing is in use, but of `kept` (LIMIT_COUNT: of nothing). Message queues
+ * with a name and segments outlive their processes. */
 static inline void
-check_given_back(const struct kernel *k, enum limit_id kept)
+check_given_back(struct kernel *k, enum limit_id kept)
 {
+    mqueues_fini(&k->mqueues);
+    segments_free(k);
     for (enum limit_id i = 0; i < LIMIT_COUNT; i++)
         if (i != kept && k->limits.used[i]) {
             fprintf(stderr, "%s: %llu in use\n", limit_info(i)->name,

@@ -124,6 +124,21 @@ image_find(struct supervisor *of, const char *hash)
     return NULL;
 }
 
+bool
+images_choose(struct supervisor *of, struct call *q, struct session_image **ret)
+{
+    (void)of;
+    (void)q;
+    *ret = NULL;
+    return true;
+}
+
+void
+images_share_pool(struct supervisor *of)
+{
+    (void)of;
+}
+
 void
 image_drop(struct session_image *i)
 {

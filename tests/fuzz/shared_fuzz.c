@@ -402,7 +402,7 @@ other_step(struct thread *th, struct input *in, struct machine_trap *trap)
     case 2:
         if (take(in) < 200)
             return MACHINE_LEFT;
-        *trap = (struct machine_trap){SIGSEGV, "fuzz"};
+        *trap = (struct machine_trap){SIGSEGV, SEGV_MAPERR, "fuzz", 0};
         return MACHINE_TRAPPED;
     case 3:
         (void)thread_may_grow(th, 0, UINT32_MAX);

@@ -159,9 +159,9 @@ add_facts(struct records *all)
     const uint8_t version[] = {0, 0, 0, RECORD_VERSION};
     uint8_t hash[32];
 
-    state_image_hash(sb->runtime, hash);
+    state_image_hash(sb->image, hash);
     (void)add(all, "aimage", 6, hash, sizeof hash);
-    state_module_hash(sb->runtime, hash);
+    state_module_hash(sb->image, hash);
     (void)add(all, "amodule", 7, hash, sizeof hash);
     (void)add(all, "aversion", 8, version, sizeof version);
 }

@@ -1,7 +1,9 @@
 /* Fuzzes system calls: processes on fake machines make random calls with
- * random and edge arguments, fork, take signals and trap, on a kernel with
- * /dev, /proc and a virtual clock; allocations fail now and then. Afterwards
- * all limits are given back and no memory is left. */
+ * random and edge arguments, start threads, fork, take signals and trap, on a
+ * kernel with /dev, /proc and a virtual clock; allocations fail now and then.
+ * Processes map the same files, segments and memory, and threads wait for one
+ * another in them. Afterwards all limits are given back and no memory is
+ * left. */
 #include "processes.h"
 
 #include "kernel/syscall.h"
@@ -9,10 +11,15 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/futex.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ipc.h>
+#include <sys/mman.h>
+#include <sys/shm.h>
 #include <sys/socket.h>
 #include <time.h>
 
@@ -23,6 +30,9 @@ enum {
     STRINGS_AT = 0x1000, /* planted strings, STRING_BYTES each */
     STRING_BYTES = 64,
     WORDS_AT = 0x4000, /* structs are read from and written to here */
+    MAPS_AT = 0x8000,  /* shared pages, if any */
+    MAP_PAGES = 8,
+    PAGE_BYTES = 4096,
     CALLS_PER_SLICE = 32,
     MORE_BYTES = 4096,
     ROWS = 256,
@@ -81,8 +91,6 @@ static const char *const strings[] = {
 enum { N_STRINGS = sizeof strings / sizeof *strings };
 _Static_assert(STRINGS_AT + N_STRINGS * STRING_BYTES <= WORDS_AT, "overlap");
 
-/* The bytes of the input, and then as many as MORE_BYTES that follow from
- * them: short inputs make many calls too. */
 static bool gives_up; /* waiting calls are not made again */
 static uint32_t rows[ROWS];
 static uint32_t n_rows;
@@ -304,6 +312,64 @@ make_call(struct fake_machine *m)
     return r;
 }
 
+/* Returns the address of a word that others change, in shared memory or not. */
+static uint32_t
+futex_address(struct input *in)
+{
+    uint32_t b = take(in);
+
+    return b < 128 ? WORDS_AT + 16 * (b % 8)
+                   : MAPS_AT + b % MAP_PAGES * PAGE_BYTES;
+}
+
+/* Waits for a word that other threads change, or wakes those that wait. */
+static void
+use_futex(struct fake_machine *m, struct input *in)
+{
+    static const uint8_t operations[] = {
+        FUTEX_WAIT,    FUTEX_WAKE,        FUTEX_REQUEUE,     FUTEX_CMP_REQUEUE,
+        FUTEX_WAKE_OP, FUTEX_WAIT_BITSET, FUTEX_WAKE_BITSET, FUTEX_LOCK_PI,
+    };
+    uint32_t at = futex_address(in), value;
+
+    memcpy(&value, m->machine.base + at, sizeof value);
+    m->words[1] = NR_futex;
+    m->words[2] = at;
+    m->words[3] = operations[take(in) % sizeof operations];
+    m->words[4] = take(in) < 200 ? value : number(in);
+    m->words[5] = take(in) < 128 ? 0 : address(in);
+    m->words[6] = futex_address(in);
+    m->words[7] = take(in) < 128 ? UINT32_MAX : number(in);
+}
+
+/* Maps, moves and unmaps ranges of a few pages, which overlap others. */
+static void
+use_mapping(struct fake_machine *m, struct input *in)
+{
+    uint32_t page = take(in) % MAP_PAGES, other = take(in) % MAP_PAGES;
+    uint32_t at = MAPS_AT + page * PAGE_BYTES;
+    uint32_t len = (1 + take(in) % (MAP_PAGES - page)) * PAGE_BYTES;
+    uint32_t fd = take(in) % 24, key = take(in) % 4;
+    const uint32_t calls[][7] = {
+        {NR_mmap2, at, len, PROT_READ | PROT_WRITE, MAP_SHARED, fd, key},
+        {NR_mmap2, at, len, PROT_READ, MAP_SHARED, fd, key},
+        {NR_mmap2, at, len, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS},
+        {NR_munmap, at, len},
+        {NR_mremap, at, PAGE_BYTES, PAGE_BYTES, 0,
+         MAPS_AT + other * PAGE_BYTES},
+        {NR_msync, at, len, MS_SYNC},
+        {NR_memfd_create, STRINGS_AT, 0},
+        {NR_ftruncate64, fd, len - key, 0},
+        {NR_shmget, key, len, IPC_CREAT | 0666},
+        {NR_shmat, other, at, 0},
+        {NR_shmdt, at},
+        {NR_shmctl, other, IPC_RMID, 0},
+    };
+
+    memcpy(m->words + 1, calls[take(in) % (sizeof calls / sizeof *calls)],
+           sizeof *calls);
+}
+
 /* A call that waited is made again, or with some luck another, or the same
  * with other arguments. */
 static int32_t
@@ -314,6 +380,11 @@ next_call(struct fake_machine *m, struct input *in)
     if (luck < 208)
         return make_call(m);
     gives_up = false;
+    uint32_t kind = take(in);
+    if (kind < 32) {
+        (kind < 16 ? use_futex : use_mapping)(m, in);
+        return make_call(m);
+    }
     uint32_t nr = luck < 232 ? m->words[1] : rows[take(in) % n_rows];
     if ((nr == NR_exit || nr == NR_exit_group || nr == NR_kill) &&
         take(in) < 200)
@@ -329,7 +400,22 @@ poke(struct fake_machine *m, struct input *in)
 {
     uint32_t at = WORDS_AT + 4 * (take2(in) % 704), v = number(in);
 
+    if (take(in) < 64)
+        at = futex_address(in);
     memcpy(m->machine.base + at, &v, sizeof v);
+}
+
+/* Starts a thread, or is refused: at a limit, or for bad addresses. */
+static void
+start_thread(struct thread *th, struct input *in)
+{
+    const uint32_t flags = CLONE_VM | CLONE_SIGHAND | CLONE_THREAD |
+                           CLONE_SETTLS | CLONE_PARENT_SETTID |
+                           CLONE_CHILD_CLEARTID;
+    const uint32_t a[6] = {flags,      address(in), address(in),
+                           number(in), address(in), address(in)};
+
+    (void)thread_syscall(th, NR_clone, a);
 }
 
 /* Anything but a call; MACHINE_LEFT: go on. */
@@ -347,7 +433,7 @@ other_step(struct fake_machine *m, struct input *in, uint32_t what,
     case 2:
         if (take(in) < 200)
             return MACHINE_LEFT;
-        *trap = (struct machine_trap){SIGSEGV, "fuzz"};
+        *trap = (struct machine_trap){SIGSEGV, SEGV_MAPERR, "fuzz", 0};
         return MACHINE_TRAPPED;
     case 3:
         return take(in) < 200 ? MACHINE_LEFT : MACHINE_ENDED;
@@ -359,6 +445,10 @@ other_step(struct fake_machine *m, struct input *in, uint32_t what,
         return MACHINE_LEFT;
     case 6:
         (void)thread_signext(th, address(in));
+        return MACHINE_LEFT;
+    case 7:
+    case 8:
+        start_thread(th, in);
         return MACHINE_LEFT;
     default:
         poke(m, in);
@@ -428,6 +518,7 @@ make_world(struct engine *e)
     k->limits.max[LIMIT_memory] = 1 << 20;
     k->limits.max[LIMIT_sigqueue] = 16;
     k->limits.max[LIMIT_locks] = 8;
+    k->limits.max[LIMIT_mappings] = 16;
     return k;
 }
 

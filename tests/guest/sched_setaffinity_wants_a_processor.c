@@ -24,5 +24,9 @@ main(void)
         return 5;
     if (sched_setaffinity(0x7ffffff, sizeof all, &all) != -1 || errno != ESRCH)
         return 6;
+    if (sched_setaffinity(-1, sizeof all, &all) != -1 || errno != ESRCH)
+        return 20;
+    if (sched_getaffinity(-1, sizeof all, &all) != -1 || errno != ESRCH)
+        return 21;
     return 0;
 }

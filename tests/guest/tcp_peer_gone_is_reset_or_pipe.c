@@ -6,6 +6,8 @@ main(void)
 {
     struct linger hard = {1, 0};
     double end = now_s() + 60;
+    struct sockaddr_storage name;
+    socklen_t len = sizeof name;
     ssize_t r;
     int s[2];
     char c;
@@ -33,6 +35,15 @@ main(void)
     say(s[0], 'x');
     CHECK_EQ(poll(&(struct pollfd){s[1], POLLIN, 0}, 1, -1), 1);
     OK(close(s[1])); /* with unread data: also an abort */
+    CHECK_ERR(read(s[0], &c, 1), ECONNRESET);
+
+    tcp_pair(s);
+    say(s[1], 'x');
+    OK(setsockopt(s[1], SOL_SOCKET, SO_LINGER, &hard, sizeof hard));
+    OK(close(s[1])); /* an abort with data on the way */
+    CHECK_EQ(poll(&(struct pollfd){s[0], 0, 0}, 1, -1), 1);
+    CHECK_ERR(getpeername(s[0], (struct sockaddr *)&name, &len), ENOTCONN);
+    CHECK_EQ(hear(s[0]), 'x');
     CHECK_ERR(read(s[0], &c, 1), ECONNRESET);
     return 0;
 }

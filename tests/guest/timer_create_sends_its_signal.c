@@ -33,6 +33,7 @@ main(void)
     its.it_value.tv_nsec = 1000000000;
     CHECK_ERR(timer_settime(t, 0, &its, NULL), EINVAL);
     OK(timer_delete(t));
+    CHECK_ERR(timer_delete(t), EINVAL);
     CHECK_ERR(timer_create(77, &ev, &t), EINVAL);
     ev.sigev_signo = 65;
     CHECK_ERR(timer_create(CLOCK_MONOTONIC, &ev, &t), EINVAL);

@@ -136,3 +136,105 @@ TEST(deleting_between_two_snapshots_counts_what_is_kept)
     CHECK_EQ(wsand_snapshot_create(l.sb, &id, NULL), 0);
     lib_free(&l);
 }
+
+/* --- /dev/shm */
+
+static bool
+has(struct wsand_sandbox *sb, const char *path)
+{
+    struct wsand_stat st;
+
+    return wsand_file_stat(sb, path, false, &st, NULL) == 0;
+}
+
+TEST(shared_memory_is_copied_by_forks_and_snapshots)
+{
+    LIB_SANDBOX(l, .files = 0);
+    struct wsand_sandbox *fork;
+    uint64_t id;
+    CHECK_EQ(write_bytes(l.sb, "/dev/shm/a", 5000, 'a'), 0);
+    CHECK_EQ(wsand_snapshot_create(l.sb, &id, NULL), 0);
+    CHECK_EQ(wsand_fork(l.sb, &fork, NULL), 0);
+    CHECK_EQ(wsand_file_rm(l.sb, "/dev/shm/a", false, NULL), 0);
+    CHECK_EQ(write_bytes(l.sb, "/dev/shm/b", 5000, 'b'), 0);
+    CHECK(has(fork, "/dev/shm/a") && !has(fork, "/dev/shm/b"));
+    CHECK_EQ(wsand_snapshot_restore(l.sb, id, NULL), 0);
+    CHECK(has(l.sb, "/dev/shm/a") && !has(l.sb, "/dev/shm/b"));
+    CHECK_EQ(wsand_reset(l.sb, NULL), 0);
+    CHECK(!has(l.sb, "/dev/shm/a"));
+    wsand_sandbox_free(fork);
+    lib_free(&l);
+}
+
+/* A mount that is added later does not move the files. */
+TEST(shared_memory_stays_where_it_is_beside_other_mounts)
+{
+    LIB_SANDBOX(l, .files = 0);
+    const struct wsand_file file = {.path = "f", .data = "x", .len = 1};
+    const struct wsand_mount m = {.guest_path = "/mnt",
+                                  .files = &file,
+                                  .n_files = 1,
+                                  .is_writable = true};
+    uint64_t id;
+    CHECK_EQ(write_bytes(l.sb, "/dev/shm/a", 5000, 'a'), 0);
+    CHECK_EQ(wsand_snapshot_create(l.sb, &id, NULL), 0);
+    CHECK_EQ(wsand_mount(l.sb, &m, NULL), 0);
+    CHECK_EQ(wsand_file_rm(l.sb, "/dev/shm/a", false, NULL), 0);
+    CHECK_EQ(wsand_snapshot_restore(l.sb, id, NULL), 0);
+    CHECK(has(l.sb, "/dev/shm/a") && has(l.sb, "/mnt/f"));
+    lib_free(&l);
+}
+
+static int
+count_record(void *arg, const void *key, size_t key_len, const void *value,
+             size_t len)
+{
+    (void)key, (void)key_len, (void)value, (void)len;
+    ++*(size_t *)arg;
+    return 0;
+}
+
+TEST(shared_memory_is_not_durable)
+{
+    LIB_SANDBOX(l, .files = 0);
+    size_t records = 0, len;
+    const struct wsand_sink to = {count_record, &records};
+    uint64_t id;
+    void *data;
+    CHECK_EQ(wsand_state_changes(l.sb, &to, false, NULL), 0);
+    records = 0;
+    CHECK_EQ(write_bytes(l.sb, "/dev/shm/a", 5000, 'a'), 0);
+    CHECK_EQ(wsand_state_changes(l.sb, &to, false, NULL), 0);
+    CHECK_EQ(records, 0);
+    CHECK_EQ(write_bytes(l.sb, "/tmp/a", 5000, 'a'), 0);
+    CHECK_EQ(wsand_state_changes(l.sb, &to, false, NULL), 0);
+    CHECK(records > 0);
+    /* A snapshot as bytes has only files that last. */
+    CHECK_EQ(wsand_snapshot_create(l.sb, &id, NULL), 0);
+    CHECK_EQ(wsand_snapshot_save(l.sb, id, &data, &len, NULL), 0);
+    CHECK_EQ(wsand_snapshot_load(l.sb, data, len, &id, NULL), 0);
+    CHECK_EQ(wsand_snapshot_restore(l.sb, id, NULL), 0);
+    CHECK(has(l.sb, "/tmp/a") && !has(l.sb, "/dev/shm/a"));
+    free(data);
+    lib_free(&l);
+}
+
+TEST(shared_memory_counts_as_memory)
+{
+    LIB_SANDBOX(l, .memory_bytes = 8 << 20);
+    struct wsand_status status = {.size = sizeof status};
+    struct wsand_sandbox *fork;
+    CHECK_EQ(write_bytes(l.sb, "/dev/shm/big", 5 << 20, 'a'), -ENOSPC);
+    CHECK_EQ(write_bytes(l.sb, "/dev/shm/a", 3 << 20, 'a'), 0);
+    CHECK_EQ(wsand_status(l.sb, &status, NULL), 0);
+    CHECK_EQ(status.memory_bytes, 3 << 20);
+    CHECK_EQ(status.file_bytes, 0);
+    CHECK_EQ(wsand_fork(l.sb, &fork, NULL), 0);
+    CHECK_EQ(wsand_status(fork, &status, NULL), 0);
+    CHECK_EQ(status.memory_bytes, 3 << 20);
+    CHECK_EQ(wsand_reset(l.sb, NULL), 0);
+    CHECK_EQ(wsand_status(l.sb, &status, NULL), 0);
+    CHECK_EQ(status.memory_bytes, 0);
+    wsand_sandbox_free(fork);
+    lib_free(&l);
+}

@@ -2,24 +2,21 @@
 its own, but not the tests that match a pattern.
 
 Prints a line for each test, at once, so that what ran before a crash is known:
-a word for the outcome, a tab, and the test's name. Where threads or fork do not
-work, tests that are marked as needing them are skipped. Others that fail for
-want of them, or of a module or of foreign calls that are left out on purpose,
-have the outcome `lacks`.
+a word for the outcome, a tab, and the test's name. Where fork does not work,
+tests that are marked as needing it are skipped. Others that fail for want of
+it, or of a module or of foreign calls that are left out on purpose, have the
+outcome `lacks`.
 """
 import fnmatch
 import os
 import sys
 import tempfile
-import threading
 import unittest
 
 from test import support
-from test.support import threading_helper
 
-LACKS = ("t start new thread",
-         "RuntimeError: unable to start watchdog thread",
-         "OSError: [Errno 38] Function not implemented",
+LACKS = ("OSError: [Errno 38] Function not implemented",
+         "ValueError: cannot find context for 'fork",
          "No module named '_test",
          "No module named \\'_test",
          "requires _testcapi",
@@ -74,10 +71,6 @@ class Result(unittest.TestResult):
 
 
 def look_around():
-    try:
-        threading.Thread(target=int).start()
-    except RuntimeError:
-        threading_helper.can_start_thread = False
     try:
         pid = os.fork()
         if pid == 0:

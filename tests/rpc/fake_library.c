@@ -388,6 +388,54 @@ wsand_history_list(struct wsand_sandbox *sb, char ***ret,
     return give_list(ret, err);
 }
 
+int
+wsand_network_get(struct wsand_sandbox *sb, char ***ret, uint64_t *ret_revision,
+                  struct wsand_error *err)
+{
+    (void)sb;
+    *ret_revision = 1;
+    return give_list(ret, err);
+}
+
+int
+wsand_network_set(struct wsand_sandbox *sb, const char *const *rules,
+                  struct wsand_error *err)
+{
+    (void)sb;
+    (void)rules;
+    return result(err);
+}
+
+int
+wsand_port_forward(struct wsand_sandbox *sb, uint16_t port, const char *address,
+                   uint16_t host_port, uint16_t *ret_port,
+                   struct wsand_error *err)
+{
+    (void)sb;
+    (void)address;
+    *ret_port = host_port ? host_port : port;
+    return result(err);
+}
+
+int
+wsand_port_unforward(struct wsand_sandbox *sb, uint16_t port,
+                     struct wsand_error *err)
+{
+    (void)sb;
+    (void)port;
+    return result(err);
+}
+
+int
+wsand_port_list(struct wsand_sandbox *sb, struct wsand_port **ret,
+                size_t *ret_n, struct wsand_error *err)
+{
+    (void)sb;
+    *ret = NULL;
+    *ret_n = 0;
+    return result(err);
+}
+
 void
 wsand_history_clear(struct wsand_sandbox *sb)
 {

@@ -60,7 +60,7 @@ def test_a_command_has_a_network_if_it_may_and_asks(make):
 
 @pytest.mark.parametrize("params, said", [
     ({"command": ["true"], "network": True}, "network needs commandNetwork in the configuration"),
-    ({"network": True}, "network is for a command only"),
+    ({"network": True}, "network true is for a command only"),
     ({"command": ["true"], "env": {"A": "b"}}, "env is not for a command"),
     ({"command": ["true"], "timeoutMs": 5}, "timeoutMs is not for a command"),
 ])

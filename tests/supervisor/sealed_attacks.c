@@ -109,7 +109,7 @@ use_other_descriptors(const char *arg)
     bool any = false;
 
     (void)arg;
-    for (int fd = 4; fd < 1024; fd++) {
+    for (int fd = 5; fd < 2048; fd++) { /* 4 is the socket of its broker */
         char byte;
         if (read(fd, &byte, 1) >= 0 || errno != EBADF) {
             say("descriptor %d: %s\n", fd, strerrorname_np(errno));
@@ -158,6 +158,31 @@ connect_elsewhere_with_sendmsg(const char *arg)
     return worked("sendmsg", sendmsg(3, &m, MSG_NOSIGNAL)) |
            worked("sendto", sendto(3, "x", 1, 0, (void *)&a, sizeof a)) |
            worked("sendmmsg", syscall(SYS_sendmmsg, 3, &m, 1, 0));
+}
+
+/* Descriptor 4 is a socket, as the connections that a broker passes are. The
+ * filter decides by the call alone, so its refusal holds for those as well. */
+static bool
+misuse_a_connection(const char *arg)
+{
+    struct sockaddr_in a = {.sin_family = AF_INET, .sin_port = htons(80)};
+    struct sockaddr none = {.sa_family = AF_UNSPEC};
+    socklen_t len = sizeof a;
+    int on = 1;
+
+    (void)arg;
+    return passed("disconnect", connect(4, &none, sizeof none)) |
+           passed("connect", connect(4, (void *)&a, sizeof a)) |
+           passed("sendto", sendto(4, "x", 1, 0, (void *)&a, sizeof a)) |
+           passed("fast open", sendto(4, "x", 1, MSG_FASTOPEN, NULL, 0)) |
+           passed("fast open to", sendto(4, "x", 1, MSG_FASTOPEN | MSG_MORE,
+                                         (void *)&a, sizeof a)) |
+           passed("getsockname", getsockname(4, (void *)&a, &len)) |
+           passed("getpeername", getpeername(4, (void *)&a, &len)) |
+           passed("setsockopt",
+                  setsockopt(4, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on)) |
+           passed("getsockopt",
+                  getsockopt(4, SOL_SOCKET, SO_PEERCRED, &a, &len));
 }
 
 /* --- other processes */
@@ -338,6 +363,7 @@ const struct attack attacks[] = {
     ATTACK(use_other_descriptors),
     ATTACK(use_the_network),
     ATTACK(connect_elsewhere_with_sendmsg),
+    ATTACK(misuse_a_connection),
     ATTACK(signal_others),
     ATTACK(trace_others),
     ATTACK(make_processes),

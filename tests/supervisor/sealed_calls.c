@@ -286,7 +286,7 @@ give_other_arguments(const char *arg)
 
     (void)arg;
     for (int i = 0; i < 256; i++)
-        if (i != MADV_DONTNEED && i != MADV_FREE)
+        if (i != MADV_DONTNEED && i != MADV_FREE && i != MADV_REMOVE)
             any |= madvise(p, PAGE, i) == 0 || errno != EPERM;
     any |= worked("madvise", any ? 0 : -1);
     for (unsigned type = 0; type < 256; type++)

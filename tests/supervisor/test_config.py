@@ -63,6 +63,24 @@ def test_all_errors_are_told_at_once(config):
     ]
 
 
+def test_images_have_names_and_paths(config):
+    images = {"science": "/opt/science.tar", "a.b-c_1": "/x"}
+    _, out, _ = check("--config", config({"images": images}))
+    assert json.loads(out)["images"] == images
+    _, out, _ = check(WASMSAND_IMAGES="one=/1,two=/2")
+    assert json.loads(out)["images"] == {"one": "/1", "two": "/2"}
+    assert json.loads(check("--images", "")[1])["images"] == {}
+
+
+@pytest.mark.parametrize("images", [
+    {"a/b": "/x"}, {"..": "/x"}, {"": "/x"}, {"default": "/x"}, {"a": "x"}, {"a": ""}, {"a": 1},
+    {"a": "/x,b=/y"}, {"a=/x,b": "/y"}, ["/x"], "a"])
+def test_wrong_images_are_refused(config, images):
+    status, out, err = check("--config", config({"images": images}))
+    assert (status, out) == (2, "")
+    assert ": images: must be absolute paths without commas by name" in err
+
+
 def test_errors_cannot_control_a_terminal(config):
     _, _, err = check("--config", config({"\x1b[2J": "\x07"}))
     assert "\x1b" not in err and "?[2J: unknown key" in err
@@ -86,7 +104,7 @@ def test_every_key_is_documented_and_has_its_default():
         if key not in filled_in and default != "none":
             text = value if isinstance(value, str) else json.dumps(value)
             assert text == default, key
-    n_keys = sum(len(v) if isinstance(v, dict) else 1 for v in printed.values())
+    n_keys = sum(len(v) if v and isinstance(v, dict) else 1 for v in printed.values())
     assert len(rows) == n_keys
 
 

@@ -122,7 +122,7 @@ def test_what_it_is(backend):
         with open(f"/proc/{pid}/mountinfo") as f:
             (mount,) = f.read().splitlines()
         assert " / / ro,nosuid,nodev,noexec" in mount, mount
-        assert sorted(os.listdir(f"/proc/{pid}/fd")) == ["0", "1", "2", "3"]
+        assert sorted(os.listdir(f"/proc/{pid}/fd")) == ["0", "1", "2", "3", "4"]
 
 
 def test_two_workers_share_nothing():

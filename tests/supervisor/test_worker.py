@@ -66,7 +66,8 @@ def test_a_program_of_the_guest_is_refused(session):
 
 
 def test_everything_of_it_is_sealed(session):
-    """Also its threads, and the descriptors that it has kept."""
+    """Also its threads, and the descriptors that it has kept. Number 4 is the
+    connection to the broker of its network."""
     session.run("sleep 100 & python3 -c 'print(1)'")
     threads = os.listdir(f"/proc/{session.pid}/task")
     assert len(threads) > 1
@@ -79,7 +80,8 @@ def test_everything_of_it_is_sealed(session):
             assert min(map(int, status["Uid"].split())) >= jail.FIRST_UID
     assert os.listdir(f"/proc/{session.pid}/root/") == []
     assert writable_and_executable(session.pid) == []
-    for fd in range(4, 1024):
+    assert os.readlink(f"/proc/{session.pid}/fd/4").startswith("socket:")
+    for fd in range(5, 1024):
         check_descriptor(session.pid, fd)
 
 

@@ -247,6 +247,44 @@ TEST(tree_is_full_when_no_number_is_left)
     check_fini(&t);
 }
 
+static bool
+purse_fits(void *arg, uint64_t bytes)
+{
+    return *(int64_t *)arg + (int64_t)bytes <= 8192;
+}
+
+static void
+purse_settle(void *arg, int64_t bytes)
+{
+    *(int64_t *)arg += bytes;
+}
+
+TEST(tree_charges_its_bytes_to_a_budget)
+{
+    static const struct tree_budget budget = {purse_fits, purse_settle};
+    static const char text[8193];
+    int64_t used = 0;
+    struct tree t, copy;
+    CHECK_EQ(tree_init(&t, &big, 1), 0);
+    uint64_t f = make(&t, TREE_ROOT, "f", FILE_ATTR);
+    CHECK_EQ(tree_write(&t, f, 0, text, 100, 2), 100);
+    tree_set_budget(&t, &budget, &used);
+    CHECK_EQ(used, 100);
+    CHECK_EQ(tree_clone(&t, &copy), 0);
+    CHECK_EQ(tree_write(&t, f, 0, text, 8192, 2), 8192);
+    CHECK_EQ(tree_write(&t, f, 8192, text, 1, 2), -ENOSPC);
+    CHECK(!t.hit_bytes); /* the budget was hit, not the quota */
+    CHECK_EQ(used, 8192);
+    tree_replace(&t, &copy);
+    CHECK_EQ(used, 100);
+    CHECK_EQ(unlink_name(&t, TREE_ROOT, "f"), 0);
+    CHECK_EQ(used, 0);
+    make(&t, TREE_ROOT, "g", FILE_ATTR);
+    CHECK_EQ(tree_write(&t, lookup(&t, TREE_ROOT, "g"), 0, text, 50, 2), 50);
+    tree_fini(&t);
+    CHECK_EQ(used, 0);
+}
+
 TEST(tree_write_stops_at_the_quota)
 {
     struct tree t;

@@ -135,7 +135,7 @@ TEST(devfs_lists_all_in_pieces)
         CHECK_EQ(fs->ops->readdir(fs, fs->root, n.cookie, &n.emit), 0);
     }
     CHECK(!strcmp(n.text, "pts shm null zero full random urandom tty ptmx fd "
-                          "stdin stdout stderr "));
+                          "stdin stdout stderr mqueue "));
     fs->ops->free(fs);
     kernel_free(k);
 }

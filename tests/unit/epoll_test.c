@@ -289,17 +289,17 @@ TEST(poll_swaps_the_mask_while_it_waits)
     memcpy(world_at(t, OUT), &p, sizeof p);
     memcpy(world_at(t, BUF), &none, sizeof none);
     CHECK_EQ(SYS(t, NR_ppoll, OUT, 1, 0, BUF, 8), -EWAIT);
-    CHECK_EQ(t->sig.mask, 0);
+    CHECK_EQ(t->sig.first.mask, 0);
     struct file *w = fd_find(t, 2);
     CHECK_EQ(w->ops->write(w, t, "x", 1, NULL), 1);
     CHECK_EQ(SYS(t, NR_ppoll, OUT, 1, 0, BUF, 8), 1);
-    CHECK_EQ(t->sig.mask, SIG_BIT(SIGUSR1));
+    CHECK_EQ(t->sig.first.mask, SIG_BIT(SIGUSR1));
     CHECK_EQ(SYS(t, NR_read, 1, BUF + 8, 1), 1);
     CHECK_EQ(SYS(t, NR_ppoll, OUT, 1, 0, BUF, 8), -EWAIT);
     signal_send_kernel(t, SIGUSR1);
     CHECK(world_is_woken(t));
     CHECK_EQ(SYS(t, NR_ppoll, OUT, 1, 0, BUF, 8), -EINTR);
-    CHECK(t->sig.has_saved_mask);
-    CHECK_EQ(t->sig.saved_mask, SIG_BIT(SIGUSR1));
+    CHECK(t->sig.first.has_saved_mask);
+    CHECK_EQ(t->sig.first.saved_mask, SIG_BIT(SIGUSR1));
     kernel_free(k);
 }

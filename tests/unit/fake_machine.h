@@ -20,7 +20,9 @@ struct engine {
     void *arg;
     uint64_t memory_bytes; /* of new machines; 0: FAKE_MEMORY_BYTES */
     unsigned loads, interrupts;
-    bool fork_fails;
+    bool share_fails;
+    uint64_t share_bytes; /* that exist */
+    bool fork_fails, spawn_fails;
     int compile_hfd;    /* of programs that load slowly; 0: none does */
     int64_t compile_ns; /* what that costs */
     /* Compilations that the kernel has not put yet. */
@@ -32,11 +34,15 @@ struct fake_machine {
     struct engine *engine; /* or NULL */
     fake_run *run;
     void *arg;
+    OWN unsigned *n_sharing; /* machines of threads that share the memory */
     /* The number of times it was resumed, with the current one. */
     long slices;
     int32_t fork_result;
     /* The stack size that it reports. */
     uint64_t stack_bytes;
+    int shares;      /* ranges of shared memory that it has */
+    unsigned faults; /* entries for handlers of traps */
+    uint32_t fault_stack;
     uint32_t words[8]; /* the script's own; a fork copies them */
 };
 

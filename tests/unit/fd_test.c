@@ -49,6 +49,30 @@ TEST(fd_lowest_free_descriptor_is_used)
     kernel_free(k);
 }
 
+/* A call that waited continues with its file, although another thread has put
+ * another file at its descriptor. If the process ends in that call, each file
+ * is put once. */
+TEST(fd_close_closes_the_file_of_the_table)
+{
+    struct kernel *k = world_new();
+    struct task *t = world_task(k);
+    struct file *of_call = new_file(k);
+    int fd = fd_install(t, new_file(k), 0, false);
+
+    released = 0;
+    t->thread->call.file = of_call;
+    t->thread->call.first_arg = (uint32_t)fd;
+    k->running = t->thread;
+    CHECK(fd_find(t, fd) == of_call);
+    CHECK_EQ(fd_close(t, fd), 0);
+    CHECK_EQ(released, 1);
+    CHECK_EQ(of_call->refs, 1);
+    k->running = NULL;
+    thread_forget_call(t->thread);
+    CHECK_EQ(released, 2);
+    kernel_free(k);
+}
+
 TEST(fd_find_refuses_what_is_not_open)
 {
     struct kernel *k = world_new();

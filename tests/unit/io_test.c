@@ -269,9 +269,9 @@ TEST(io_file_size_limit_cuts_and_then_signals)
              0);
     CHECK_EQ(SYS(t, NR_write, 0, BUF, 8), 8);
     CHECK_EQ(SYS(t, NR_write, 0, BUF, 8), 2);
-    CHECK_EQ(t->sig.pending, 0);
+    CHECK_EQ(t->sig.pending.set, 0);
     CHECK_EQ(SYS(t, NR_write, 0, BUF, 8), -EFBIG);
-    CHECK(t->sig.pending & SIG_BIT(SIGXFSZ));
+    CHECK(t->sig.pending.set & SIG_BIT(SIGXFSZ));
     CHECK_EQ(SYS(t, NR_pwrite64, 0, BUF, 8, 4, 0), 6);
     kernel_free(k);
 }
@@ -307,7 +307,7 @@ TEST(io_broken_pipe_signals)
     CHECK_EQ(SYS(t, NR_pipe2, IOV, 0), 0);
     CHECK_EQ(fd_close(t, 0), 0);
     CHECK_EQ(SYS(t, NR_write, 1, BUF, 1), -EPIPE);
-    CHECK(t->sig.pending & SIG_BIT(SIGPIPE));
+    CHECK(t->sig.pending.set & SIG_BIT(SIGPIPE));
     kernel_free(k);
 }
 

@@ -205,3 +205,38 @@ TEST(reading_survives_any_failed_allocation)
         json_fini(&d);
     }
 }
+
+/* --- a locale whose decimal point is a comma: numbers of JSON have a point */
+
+double __real_strtod(const char *s, char **end);
+double __wrap_strtod(const char *s, char **end);
+
+static bool has_comma;
+
+double
+__wrap_strtod(const char *s, char **end)
+{
+    char copy[1024] = "";
+
+    if (!has_comma || !strchr(s, '.'))
+        return __real_strtod(s, end);
+    memcpy(copy, s, strcspn(s, "."));
+    return __real_strtod(copy, end);
+}
+
+TEST(numbers_do_not_depend_on_the_locale)
+{
+    static const int64_t wanted[] = {1500, -25, 3, 0, 1};
+    struct json_doc d;
+    int64_t n = -1;
+    size_t i = 0;
+
+    has_comma = true;
+    CHECK_EQ(json_try("[1.5e3,-0.25E+2,300.0e-2,-0.0,0.001e3]", &d), 0);
+    JSON_EACH(v, d.v) {
+        CHECK(json_whole(v, &n));
+        CHECK_EQ(n, wanted[i++]);
+    }
+    has_comma = false;
+    json_fini(&d);
+}

@@ -1,7 +1,6 @@
 /* The two threads of the server's loop, over a server of this file. */
 #include "rpc/leader.h"
 
-#include "rpc/callback.h"
 #include "rpc/slot.h"
 #include "test.h"
 
@@ -47,20 +46,6 @@ void
 wsand_leave(struct wsand_sandbox *sb)
 {
     sb->n_left++;
-}
-
-bool
-writer_has_more(struct writer *w)
-{
-    (void)w;
-    return false;
-}
-
-bool
-callback_is_pending(struct server *srv)
-{
-    (void)srv;
-    return false;
 }
 
 static void

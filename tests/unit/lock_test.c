@@ -109,6 +109,34 @@ TEST(lock_deadlock_is_found)
     kernel_free(k);
 }
 
+/* Threads let a process wait for several locks, so that waits of others can
+ * form a cycle: here a and b wait for each other. The search for a deadlock of
+ * c ends all the same. */
+TEST(lock_deadlock_search_ends_in_a_cycle_of_others)
+{
+    struct kernel *k = world_new();
+    struct task *a = world_task(k), *b = world_task(k), *c = world_task(k);
+    struct task *const t[] = {a, b, c};
+    struct thread *first = a->thread, *second = world_thread(a);
+
+    for (int i = 0; i < 3; i++) {
+        CHECK_EQ(open_file(t[i], "/a"), 0);
+        CHECK_EQ(open_file(t[i], "/b"), 1);
+        CHECK_EQ(open_file(t[i], "/c"), 2);
+        CHECK_EQ(lock(t[i], i, 13, F_WRLCK, 0, 1), 0);
+    }
+    CHECK_EQ(lock(a, 2, 14, F_WRLCK, 0, 1), -EWAIT); /* for c */
+    thread_switch(second);
+    CHECK_EQ(lock(a, 1, 14, F_WRLCK, 0, 1), -EWAIT); /* for b */
+    CHECK_EQ(lock(b, 0, 14, F_WRLCK, 0, 1), -EWAIT); /* for a */
+    CHECK_EQ(lock(c, 2, 13, F_UNLCK, 0, 1), 0);
+    thread_switch(first);
+    CHECK_EQ(lock(a, 2, 14, F_WRLCK, 0, 1), 0);
+    CHECK_EQ(lock(c, 0, 14, F_WRLCK, 0, 1), -EWAIT);
+    CHECK_EQ(lock(a, 1, 14, F_WRLCK, 0, 1), -EDEADLK);
+    kernel_free(k);
+}
+
 TEST(lock_wait_ends_with_the_waiter)
 {
     struct kernel *k = world_new();

@@ -367,7 +367,7 @@ static enum machine_event
 trap_now(struct fake_machine *m, struct machine_trap *trap)
 {
     (void)m;
-    *trap = (struct machine_trap){SIGSEGV, "out of bounds"};
+    *trap = (struct machine_trap){SIGSEGV, SEGV_MAPERR, "out of bounds", 0};
     return MACHINE_TRAPPED;
 }
 
@@ -380,6 +380,46 @@ TEST(sched_trap_ends_the_task_with_its_signal)
     CHECK_EQ(kernel_run(k, is_zombie, t, NS_NEVER), 0);
     CHECK_EQ(t->exit_status, SIGSEGV);
     CHECK(!strcmp(t->trap, "out of bounds"));
+    kernel_free(k);
+}
+
+/* Traps, then takes the signal in the entry for handlers, which returns. */
+static enum machine_event
+trap_and_handle(struct fake_machine *m, struct machine_trap *trap)
+{
+    if (!m->faults)
+        return trap_now(m, trap);
+    m->words[0] += (uint32_t)thread_signext(m->machine.thread, 256);
+    memcpy(&m->words[1], m->machine.base + 256, sizeof m->words[1]);
+    CHECK_EQ(m->words[0], 1);
+    CHECK_EQ(m->words[1], SIGSEGV);
+    CHECK_EQ(m->fault_stack, m->machine.thread->owner->sig.first.alt_end);
+    return MACHINE_ENDED;
+}
+
+TEST(sched_trap_runs_a_handler_and_ends_the_task_when_it_returns)
+{
+    struct kernel *k = world_new();
+    struct task *t = runnable(k, trap_and_handle);
+
+    t->is_host_child = true;
+    t->sig.action[SIGSEGV] = (struct sigaction_k){100, GSA_ONSTACK, 0};
+    t->sig.first.alt_end = 4096;
+    CHECK_EQ(kernel_run(k, is_zombie, t, NS_NEVER), 0);
+    CHECK_EQ(t->exit_status, SIGSEGV);
+    kernel_free(k);
+}
+
+/* The handler traps too. */
+TEST(sched_trap_in_a_handler_ends_the_task)
+{
+    struct kernel *k = world_new();
+    struct task *t = runnable(k, trap_now);
+
+    t->is_host_child = true;
+    t->sig.action[SIGSEGV] = (struct sigaction_k){100, 0, 0};
+    CHECK_EQ(kernel_run(k, is_zombie, t, NS_NEVER), 0);
+    CHECK_EQ(t->exit_status, SIGSEGV);
     kernel_free(k);
 }
 
@@ -484,7 +524,7 @@ TEST(sched_soft_cpu_limit_signals_each_second)
     t->rlimits[RLIMIT_CPU] = (struct rlimit_k){1, RLIM_INFINITY};
     t->sig.action[SIGXCPU].handler = 100;
     CHECK_EQ(kernel_run(k, slices_done, &left, NS_NEVER), 0);
-    CHECK(t->sig.pending & SIG_BIT(SIGXCPU));
+    CHECK(t->sig.pending.set & SIG_BIT(SIGXCPU));
     CHECK(t->rlimits[RLIMIT_CPU].cur >= 3);
     kernel_free(k);
 }

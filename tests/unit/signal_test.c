@@ -86,7 +86,7 @@ TEST(signal_realtime_ones_queue_in_order_lowest_first)
         CHECK_EQ(next(t, &g), i < 2 ? RT : RT + 1);
         CHECK_EQ(g.info[5], want[i]);
     }
-    CHECK_EQ(t->sig.pending, 0);
+    CHECK_EQ(t->sig.pending.set, 0);
     kernel_free(k);
 }
 
@@ -163,7 +163,7 @@ TEST(signal_handler_blocks_its_signal_and_its_mask)
     (void)send(t, SIGUSR1, 0);
     CHECK_EQ(next(t, &g), SIGUSR1);
     CHECK_EQ(g.old_mask[0], SIG_BIT(SIGHUP));
-    CHECK_EQ(t->sig.mask,
+    CHECK_EQ(t->sig.first.mask,
              SIG_BIT(SIGHUP) | SIG_BIT(SIGUSR1) | SIG_BIT(SIGUSR2));
     (void)send(t, SIGUSR1, 0);
     (void)send(t, SIGUSR2, 0);
@@ -181,7 +181,7 @@ TEST(signal_nodefer_handler_may_be_interrupted_by_itself)
     handle(t, SIGUSR1, GSA_NODEFER);
     (void)send(t, SIGUSR1, 0);
     CHECK_EQ(next(t, NULL), SIGUSR1);
-    CHECK_EQ(t->sig.mask, 0);
+    CHECK_EQ(t->sig.first.mask, 0);
     (void)send(t, SIGUSR1, 0);
     CHECK_EQ(next(t, NULL), SIGUSR1);
     kernel_free(k);
@@ -228,7 +228,7 @@ TEST(signal_due_when_its_handler_goes_acts_by_default)
     handle(u, SIGCHLD, 0);
     (void)send(u, SIGCHLD, 0);
     CHECK_EQ(SYS(u, NR_rt_sigaction, SIGCHLD, SET, 0, 8), 0);
-    CHECK_EQ(u->sig.pending, 0);
+    CHECK_EQ(u->sig.pending.set, 0);
     CHECK(!u->is_zombie);
     kernel_free(k);
 }
@@ -249,7 +249,7 @@ TEST(signal_default_actions)
         CHECK_EQ(t->is_stopped, (stops & SIG_BIT(sig)) != 0);
         CHECK_EQ(t->is_zombie, !((stops | ignored) & SIG_BIT(sig)));
         CHECK_EQ(t->exit_status, t->is_zombie ? sig : 0);
-        CHECK_EQ(t->sig.pending, 0);
+        CHECK_EQ(t->sig.pending.set, 0);
         (void)send(t, SIGKILL, 0);
         world_run(k);
         task_reap(t);
@@ -264,13 +264,13 @@ TEST(signal_ignored_ones_are_dropped_unless_blocked)
 
     t->sig.action[SIGUSR1].handler = GUEST_SIG_IGN;
     (void)send(t, SIGUSR1, 0);
-    CHECK_EQ(t->sig.pending, 0);
+    CHECK_EQ(t->sig.pending.set, 0);
     signals_set_mask(t, SIG_BIT(SIGUSR1) | SIG_BIT(SIGCHLD));
     (void)send(t, SIGUSR1, 0);
     (void)send(t, SIGCHLD, 0);
-    CHECK_EQ(t->sig.pending, SIG_BIT(SIGUSR1) | SIG_BIT(SIGCHLD));
+    CHECK_EQ(t->sig.pending.set, SIG_BIT(SIGUSR1) | SIG_BIT(SIGCHLD));
     signals_set_mask(t, 0);
-    CHECK_EQ(t->sig.pending, 0);
+    CHECK_EQ(t->sig.pending.set, 0);
     kernel_free(k);
 }
 
@@ -280,7 +280,7 @@ TEST(signal_kill_and_stop_cannot_be_blocked)
     struct task *t = world_task(k);
 
     signals_set_mask(t, ~UINT64_C(0));
-    CHECK_EQ(t->sig.mask & (SIG_BIT(SIGKILL) | SIG_BIT(SIGSTOP)), 0);
+    CHECK_EQ(t->sig.first.mask & (SIG_BIT(SIGKILL) | SIG_BIT(SIGSTOP)), 0);
     (void)send(t, SIGTERM, 0);
     CHECK(!t->is_zombie);
     (void)send(t, SIGSTOP, 0);
@@ -300,9 +300,9 @@ TEST(signal_stop_and_continue_cancel_each_other)
     signals_set_mask(t, SIG_BIT(SIGCONT) | SIG_BIT(SIGTSTP));
     (void)send(t, SIGTSTP, 0);
     (void)send(t, SIGCONT, 0);
-    CHECK_EQ(t->sig.pending, SIG_BIT(SIGCONT));
+    CHECK_EQ(t->sig.pending.set, SIG_BIT(SIGCONT));
     (void)send(t, SIGTSTP, 0);
-    CHECK_EQ(t->sig.pending, SIG_BIT(SIGTSTP));
+    CHECK_EQ(t->sig.pending.set, SIG_BIT(SIGTSTP));
     CHECK_EQ(k->limits.used[LIMIT_sigqueue], 1);
     kernel_free(k);
 }
@@ -371,7 +371,7 @@ TEST(signal_sigsuspend_gives_the_old_mask_back_after_the_handler)
     signals_set_mask(t, SIG_BIT(SIGUSR1) | SIG_BIT(SIGHUP));
     memcpy(world_at(t, SET), &none, sizeof none);
     CHECK_EQ(SYS(t, NR_rt_sigsuspend, SET, 8), -EWAIT);
-    CHECK_EQ(t->sig.mask, 0);
+    CHECK_EQ(t->sig.first.mask, 0);
     (void)send(t, SIGUSR1, 0);
     CHECK_EQ(SYS(t, NR_rt_sigsuspend, SET, 8), -EINTR);
     CHECK_EQ(next(t, &g), SIGUSR1);
@@ -392,7 +392,7 @@ TEST(signal_sigtimedwait_takes_a_signal_of_its_set)
     CHECK(world_is_woken(t));
     CHECK_EQ(SYS(t, NR_rt_sigtimedwait, SET, INFO, 0, 8), SIGUSR1);
     CHECK_EQ(*(int32_t *)world_at(t, INFO), SIGUSR1);
-    CHECK_EQ(t->sig.wait_set, 0);
+    CHECK_EQ(t->sig.first.wait_set, 0);
     kernel_free(k);
 }
 
@@ -421,8 +421,8 @@ TEST(signal_fork_copies_actions_and_mask_and_nothing_pending)
     signals_set_mask(t, SIG_BIT(SIGUSR1));
     (void)send(t, SIGUSR1, 0);
     struct task *c = world_child(k, t);
-    CHECK_EQ(c->sig.pending, 0);
-    CHECK_EQ(c->sig.mask, SIG_BIT(SIGUSR1));
+    CHECK_EQ(c->sig.pending.set, 0);
+    CHECK_EQ(c->sig.first.mask, SIG_BIT(SIGUSR1));
     CHECK_EQ(c->sig.action[SIGUSR1].handler, HANDLER);
     kernel_free(k);
 }
@@ -440,8 +440,8 @@ TEST(signal_exec_resets_handlers_and_keeps_ignored_mask_and_pending)
     CHECK_EQ(t->sig.action[SIGUSR1].handler, GUEST_SIG_DFL);
     CHECK_EQ(t->sig.action[SIGUSR1].flags, 0);
     CHECK_EQ(t->sig.action[SIGUSR2].handler, GUEST_SIG_IGN);
-    CHECK_EQ(t->sig.pending, SIG_BIT(SIGUSR1));
-    CHECK_EQ(t->sig.mask, SIG_BIT(SIGUSR1));
+    CHECK_EQ(t->sig.pending.set, SIG_BIT(SIGUSR1));
+    CHECK_EQ(t->sig.first.mask, SIG_BIT(SIGUSR1));
     kernel_free(k);
 }
 

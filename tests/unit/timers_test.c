@@ -1,4 +1,5 @@
 /* Interval timers and POSIX timers. */
+#include "kernel/posix_timers.h"
 #include "kernel/timers.h"
 
 #include "world.h"
@@ -280,7 +281,7 @@ TEST(timers_exec_keeps_the_alarm_and_deletes_posix_timers)
     CHECK_EQ(set(t, id, 0, 0, NS_PER_S), 0);
     put_itimer(t, 0, 1000000);
     CHECK_EQ(SYS(t, NR_setitimer, ITIMER_REAL, NEW, 0), 0);
-    timers_exec(t);
+    posix_timers_fini(t);
     CHECK(list_is_empty(&t->posix_timers));
     CHECK(timer_is_running(&t->itimer_real));
     task_exit(t, 0);

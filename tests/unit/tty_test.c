@@ -668,7 +668,7 @@ TEST(tty_background_write_stops_only_with_tostop)
     CHECK_EQ(world_write(s.p.slave, s.job, "x"), -EWAIT);
     CHECK(is_stopped_by(s.job, SIGTTOU));
     task_continue(s.job);
-    s.job->sig.mask = SIG_BIT(SIGTTOU);
+    s.job->sig.first.mask = SIG_BIT(SIGTTOU);
     CHECK_EQ(world_write(s.p.slave, s.job, "x"), 1);
     pair_free(&s.p);
 }
@@ -765,11 +765,11 @@ TEST(tty_window_size_is_told_once)
     s.leader->sig.action[SIGWINCH].handler = 100;
     memcpy(world_at(s.leader, 64), &ws, sizeof ws);
     CHECK_EQ(control(s.p.slave, s.leader, TIOCSWINSZ, 64), 0);
-    CHECK(s.leader->sig.pending & SIG_BIT(SIGWINCH));
+    CHECK(s.leader->sig.pending.set & SIG_BIT(SIGWINCH));
     struct siginfo_k si;
     CHECK_EQ(signal_take(s.leader, SIG_BIT(SIGWINCH), &si), SIGWINCH);
     tty_set_winsize(s.p.tty, &ws);
-    CHECK_EQ(s.leader->sig.pending, 0);
+    CHECK_EQ(s.leader->sig.pending.set, 0);
     CHECK_EQ(control(s.p.master, s.leader, TIOCGWINSZ, 128), 0);
     memcpy(&got, world_at(s.leader, 128), sizeof got);
     CHECK_EQ(got.cols, 80);

@@ -4,12 +4,14 @@
 #include "host/native.h"
 #include "kernel/devfs.h"
 #include "kernel/proc/procfs.h"
+#include "kernel/shmfs.h"
 #include "kernel/tty.h"
 #include "kernel/vfs/tmpfs.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -71,6 +73,8 @@ world_mount_system(struct kernel *k)
     int r = devfs_new(k, &fs);
     if (r == 0)
         r = world_mount(k, "/dev", fs);
+    if (r == 0)
+        r = shmfs_mount(k, NULL);
     if (r == 0)
         r = procfs_new(k, &fs);
     return r < 0 ? r : world_mount(k, "/proc", fs);
@@ -167,6 +171,17 @@ world_call(struct task *t, uint32_t nr, const uint32_t args[6])
     if (th->leaving == LEAVE_EXIT && list_is_empty(&th->run_link))
         list_push_back(&k->dead_threads, &th->run_link);
     return r;
+}
+
+/* The words at the stack are zero: no function, no argument, no guard page. */
+struct thread *
+world_thread(struct task *t)
+{
+    const uint32_t flags =
+        CLONE_VM | CLONE_SIGHAND | CLONE_THREAD | CLONE_SETTLS;
+    int tid = SYS(t, NR_clone, flags, FAKE_MEMORY_BYTES - 16);
+
+    return tid > 0 ? thread_find(t, tid) : NULL;
 }
 
 bool

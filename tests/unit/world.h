@@ -29,6 +29,9 @@ struct vnode world_root(struct kernel *k);
 struct task *world_child(struct kernel *k, struct task *parent);
 /* Like world_child, with init as the parent. */
 struct task *world_task(struct kernel *k);
+/* Creates another thread of t, which shares its memory. Calls are those of the
+ * thread that thread_switch has selected last. NULL: clone has failed. */
+struct thread *world_thread(struct task *t);
 /* Makes t the leader of a new session. */
 void world_setsid(struct task *t);
 /* Runs everything that is runnable, once each, without sleeping. */

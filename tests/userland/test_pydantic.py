@@ -197,6 +197,29 @@ print(Box[int](value="1"), Box[list[Box[str]]].model_validate({"value": [{"value
 frozen_instance
 value=1 value=[Box[str](value='s')] root={1: None}
 """),
+    ("threads", """import sys
+from concurrent.futures import ThreadPoolExecutor
+from pydantic import BaseModel, ValidationError, field_validator
+class Leaf(BaseModel):
+    n: int
+    @field_validator("n")
+    def check(cls, n):
+        sum(range(50))
+        if n < 0: raise ValueError("negative")
+        return n
+class Tree(BaseModel):
+    leaves: list[Leaf]
+    sub: "Tree | None" = None
+def work(k):
+    for i in range(100):
+        t = Tree(leaves=[{"n": i + k}] * 3, sub={"leaves": []})
+        assert Tree.model_validate_json(t.model_dump_json()) == t
+        try: Leaf(n=-k)
+        except ValidationError as e: assert e.errors()[0]["input"] == -k
+    return k
+sys.setswitchinterval(1e-5)
+with ThreadPoolExecutor(6) as pool: print(list(pool.map(work, range(1, 7))))
+""", "[1, 2, 3, 4, 5, 6]\n"),
 ]
 
 

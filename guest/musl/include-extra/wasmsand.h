@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a program may want from the sandbox beyond POSIX. */
+/* Functions of the sandbox beyond POSIX. */
 #ifndef _WASMSAND_H
 #define _WASMSAND_H
 
@@ -14,19 +14,19 @@ extern "C" {
 
 /* For a resident program (a shell, a pre-initialised interpreter): reports the
  * exit status of the last command and gives the memory to the host. The host
- * goes on in the exported function wasmsand_resume, once for each command, on a
- * stack as deep as that of the call; frames above it are abandoned, so this
- * returns only in a program that is rewound by asyncify. */
+ * continues in the exported function wasmsand_resume, once for each command, on
+ * a stack as deep as that of this call. It abandons the frames above, so this
+ * function returns only in a program that asyncify rewinds. */
 __WASMSAND_SYS("next") int wasmsand_next(int status);
 
-/* Before wasmsand_next: zeroes and unmaps what is free of the heap, if that is
- * much. Returns the end of what is in use, or 0 where it is not worth it. */
+/* Called before wasmsand_next: zeroes and unmaps free parts of a large heap.
+ * Returns the end of the part in use, or 0 if the heap is too small for it. */
 size_t wasmsand_trim(void);
 
-/* The argument block of the process, laid out as at process entry on Linux
- * (argc, argv, 0, envp, 0, auxv, strings) with pointers right for `block`. For
- * wasmsand_resume: in a process started from a template it is not the one that
- * main got. */
+/* The argument block of the process, in the form of process entry on Linux
+ * (argc, argv, 0, envp, 0, auxv, strings), with pointers that are valid in
+ * `block`. wasmsand_resume needs it: a process that starts from a template has
+ * other arguments than its main received. */
 __WASMSAND_SYS("args_size") size_t wasmsand_args_size(void);
 __WASMSAND_SYS("args_get") void wasmsand_args_get(void *block, size_t size);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* iconv over GNU libiconv, with the options, messages and statuses of Debian's.
  *
- * Text is converted in large pieces. Where a piece cannot go on, the character
- * there is decoded alone: it is either not valid, or has no place in the
- * target, and can be left out or written in other letters. */
+ * Text is converted in large pieces. Where a conversion stops, the character
+ * there is decoded alone. It is not valid, or the target does not have it; it
+ * can be left out or written in other letters. */
 #include <err.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -192,7 +192,8 @@ decode(const struct state *s, const char *p, size_t len, uint32_t *ret)
     return 0;
 }
 
-/* What stops at p: the bytes that are dealt with, or 0 if it cannot be. */
+/* Handles the character at p, where the conversion stopped. Returns its bytes,
+ * or 0 if the options do not allow an error there. */
 static size_t
 pass_over(struct state *s, const char *p, size_t len)
 {

@@ -188,7 +188,7 @@ type_name(mode_t mode)
                             : "unknown";
 }
 
-/* What a link of /proc leads to. False: it is gone. */
+/* Describes the target of a link of /proc. Returns false if it is gone. */
 static bool
 describe(const char *path, struct row *r)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What sudo and su share: another user, its environment, its shell. */
+/* The common part of sudo and su: another user, its environment, its shell. */
 #ifndef SWITCH_H
 #define SWITCH_H
 

@@ -31,6 +31,13 @@ def test_every_kind_of_call():
             await sb.files.rm("/tmp/d/l")
             with pytest.raises(FileNotFound):
                 await sb.files.read("/tmp/none")
+            await sb.network.set("public")
+            await sb.network.deny("10.0.0.0/8")
+            await sb.network.allow("x.example")
+            assert await sb.network.get() == {"allow": ["public", "x.example"], "deny": ["10.0.0.0/8"]}
+            address = await sb.ports.forward(8000)
+            assert await sb.ports.list() == {8000: address}
+            await sb.ports.unforward(8000)
             await sb.env.set("A", "b")
             assert await sb.env.get("A") == "b"
             assert (await sb.env.list())["A"] == "b"

@@ -1,6 +1,7 @@
 """Every method of Sandbox, with the real server."""
 
 import signal
+import socket
 import sys
 import threading
 
@@ -656,3 +657,42 @@ def test_the_user_that_commands_run_as():
         assert process.read_until("\n") == b"1000\n"
     with pytest.raises(RpcError, match="user.*nobody"):
         Sandbox(user="nobody")
+
+
+def test_the_network_policy_is_read_and_changed():
+    with Sandbox(network={"allow": ["web.example:443"], "deny": ["10.0.0.0/8"]}) as sb:
+        assert sb.network.get() == {"allow": ["web.example:443"], "deny": ["10.0.0.0/8"]}
+        sb.network.allow("*.files.example")
+        sb.network.deny("bad.files.example", "192.168.0.0/16")
+        assert sb.network.get() == {
+            "allow": ["web.example:443", "*.files.example"],
+            "deny": ["10.0.0.0/8", "bad.files.example", "192.168.0.0/16"]}
+        with sb.fork() as fork:
+            fork.network.set("off")
+            assert fork.network.get() == "off"
+        with pytest.raises(RpcError, match="the rule '\\*'"):
+            sb.network.set({"allow": ["*"]})
+        result = sb.commands.run("exec 3<>/dev/tcp/10.0.0.9/80")
+        assert [(d.host, d.port, d.reason) for d in result.denied] == [("10.0.0.9", 80, "denied")]
+        assert sb.commands.run("true").denied == ()
+
+
+@pytest.mark.parametrize("network", [1, ["web.example"]])
+def test_a_network_policy_of_the_wrong_type_is_refused(network):
+    with pytest.raises(TypeError, match="network"):
+        Sandbox(network=network)
+
+
+def test_a_server_inside_is_reached_through_a_port():
+    with Sandbox() as sb:
+        server = sb.commands.start(
+            "python3 -c 'import socket; s = socket.create_server((\"\", 8000)); print(1, flush=True); "
+            "c, _ = s.accept(); c.sendall(c.recv(9)[::-1])'")
+        server.read_until("1")
+        address = sb.ports.forward(8000)
+        assert sb.ports.list() == {8000: address}
+        with socket.create_connection(address, timeout=100) as s:
+            s.sendall(b"abc")
+            assert s.recv(9) == b"cba"
+        sb.ports.unforward(8000)
+        assert sb.ports.list() == {}

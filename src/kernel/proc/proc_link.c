@@ -35,7 +35,7 @@ proc_self(const struct proc_ask *a, char *buf, size_t size)
     return proc_link_give(buf, size, text, (size_t)n);
 }
 
-/* /proc/thread-self: the only thread of the reader */
+/* /proc/thread-self: the thread that reads the link */
 int64_t
 proc_thread_self(const struct proc_ask *a, char *buf, size_t size)
 {
@@ -43,8 +43,10 @@ proc_thread_self(const struct proc_ask *a, char *buf, size_t size)
 
     if (!a->reader)
         return -ENOENT;
-    int pid = a->reader->pid;
-    int n = snprintf(text, sizeof text, "%d/task/%d", pid, pid);
+    const struct task *t = a->reader;
+    int n =
+        snprintf(text, sizeof text, "%d/task/%d", t->pid,
+                 t->thread && t->thread->owner == t ? t->thread->tid : t->pid);
     return proc_link_give(buf, size, text, (size_t)n);
 }
 

@@ -32,6 +32,7 @@ proc_mounts_put(struct buf *b, const char *s)
             buf_add(b, s, 1);
 }
 
+/* Of a mount and of its file system: neither has any other option here. */
 static const char *
 proc_mounts_options(const struct mount *m)
 {
@@ -90,6 +91,8 @@ proc_mounts_was_listed(const struct kernel *k, const struct mount *m)
     return false;
 }
 
+/* /proc/filesystems: the kinds that are mounted. None of them needs a device.
+ */
 int
 proc_filesystems(const struct proc_ask *a, struct buf *b)
 {

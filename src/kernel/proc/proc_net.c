@@ -1,4 +1,10 @@
-/* Files of /proc/net: the sockets of the sandbox, in Linux's own form. */
+/* Files of /proc/net: sockets, devices and routes, in Linux's own form.
+ *
+ * ss, netstat and lsof read them. They find the process of a socket by its
+ * inode number, which they compare with the links in /proc/<pid>/fd. Fields for
+ * retransmission, timers and pointers are constant: there is no such state
+ * here. */
+#include "kernel/outside.h"
 #include "kernel/proc/procfs_impl.h"
 #include "kernel/socket.h"
 
@@ -67,7 +73,10 @@ proc_net_is_listed(const struct socket *s, int domain, int type)
     return type == SOCK_STREAM ? s->state != SOCK_IDLE : s->is_bound;
 }
 
-/* The columns are those of Linux; programs parse them by position. */
+/* The columns are those of Linux; programs parse them by position. The receive
+ * queue of a listening socket is the number of connections that wait for
+ * accept, and otherwise the number of bytes to read. The send queue is always
+ * empty, as data goes into the queue of the receiver at once. */
 static int
 proc_net_list(const struct proc_ask *a, struct buf *b, int domain, int type)
 {
@@ -140,7 +149,9 @@ proc_net_put_name(struct buf *b, const struct sock_addr *a)
     buf_add(b, path + is_abstract, is_abstract ? len - 1 : strnlen(path, len));
 }
 
-/* /proc/net/unix: all Unix sockets, with a name or without */
+/* /proc/net/unix: all Unix sockets, with a name or without. The states are
+ * those of Linux's enum socket_state, and the flag that of a listening socket.
+ */
 int
 proc_net_unix(const struct proc_ask *a, struct buf *b)
 {
@@ -163,5 +174,45 @@ proc_net_unix(const struct proc_ask *a, struct buf *b)
         proc_net_put_name(b, &s->local);
         buf_puts(b, "\n");
     }
+    return 0;
+}
+
+static void
+proc_net_put_device(struct buf *b, const char *name)
+{
+    buf_printf(b, "%6s:", name);
+    buf_puts(b, "       0       0    0    0    0     0          0         0"
+                "        0       0    0    0    0     0       0          0\n");
+}
+
+/* /proc/net/dev: bytes are not counted by device. A sandbox with a network
+ * policy has the device that the default route names. */
+int
+proc_net_dev(const struct proc_ask *a, struct buf *b)
+{
+    buf_puts(b,
+             "Inter-|   Receive                                                "
+             "|  Transmit\n face |bytes    packets errs drop fifo frame "
+             "compressed multicast|bytes    packets errs drop fifo colls "
+             "carrier compressed\n");
+    proc_net_put_device(b, "lo");
+    if (outside_of(a->kernel))
+        proc_net_put_device(b, "eth0");
+    return 0;
+}
+
+/* /proc/net/route: programs recognise a sandbox without a network by the
+ * missing default route. */
+int
+proc_net_route(const struct proc_ask *a, struct buf *b)
+{
+    enum { GATEWAY = 0x0202000a /* 10.0.2.2 */, UP_AND_GATEWAY = 3 };
+
+    buf_puts(b, "Iface\tDestination\tGateway \tFlags\tRefCnt\tUse\tMetric\t"
+                "Mask\t\tMTU\tWindow\tIRTT\n");
+    if (outside_of(a->kernel))
+        buf_printf(b,
+                   "eth0\t00000000\t%08X\t%04X\t0\t0\t0\t00000000\t0\t0\t0\n",
+                   GATEWAY, UP_AND_GATEWAY);
     return 0;
 }

@@ -4,31 +4,72 @@
  * not exist here. A process may be a zombie: it has a status and a name, but no
  * memory. */
 #include "kernel/proc/procfs_impl.h"
+#include "kernel/shm.h"
 #include "kernel/tty.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/sysmacros.h>
 
 enum { PAGE_BYTES = 4096, TICK_NS = 10000000, KB = 1024 };
 
-/* A thread in the run queue counts as running. A vfork parent sleeps until its
- * child is done. */
-char
-proc_task_state(const struct task *t)
+/* A thread that a vfork child has borrowed runs for the child. */
+static bool
+proc_pid_is_runnable(const struct task *t, const struct thread *th)
 {
-    const struct thread *th = t->thread;
+    return th->task == t &&
+           (th == t->kernel->running || !list_is_empty(&th->run_link));
+}
 
+/* A process runs if one of its threads does. Its first thread is a zombie after
+ * it has ended alone. */
+char
+proc_task_state(const struct task *t, const struct thread *th)
+{
     if (t->is_zombie)
         return 'Z';
     if (t->is_stopped)
         return 'T';
-    if (th && th->task == t &&
-        (th == t->kernel->running || !list_is_empty(&th->run_link)))
-        return 'R';
+    if (th)
+        return proc_pid_is_runnable(t, th) ? 'R' : 'S';
+    TASK_FOR_EACH_THREAD(one, t)
+        if (proc_pid_is_runnable(t, one))
+            return 'R';
     return 'S';
+}
+
+/* The state of the subject of a file. A thread that is gone, in a process that
+ * has others, can only be the first one: its number stays with the process. */
+static char
+proc_pid_state_of(const struct proc_ask *a, int tid)
+{
+    bool is_gone = tid && !a->thread && a->of->thread;
+
+    return is_gone ? 'Z' : proc_task_state(a->of, a->thread);
+}
+
+/* Each thread has a name of its own (prctl); that of the process is the name of
+ * its program. */
+static const char *
+proc_pid_name_of(const struct proc_ask *a)
+{
+    return a->thread ? thread_comm(a->thread) : a->of->comm;
+}
+
+/* A zombie still counts as one thread, as on Linux. */
+static int
+proc_pid_threads_of(const struct task *t)
+{
+    int n = 0;
+
+    LIST_FOR_EACH(it, &t->threads)
+        n++;
+    return n ? n : 1;
 }
 
 /* Converts to clock ticks of 10 ms. A deterministic sandbox shows 0: real time
@@ -43,13 +84,20 @@ proc_pid_ticks(const struct kernel *k, int64_t cpu_ns)
 
 /* The sets of signals of a task, one bit each. */
 struct signal_sets {
-    uint64_t pending, blocked, ignored, caught;
+    uint64_t shared, pending, blocked, ignored, caught;
 };
 
+/* Pending and blocked signals are those of the thread, or of the first thread
+ * in files of the process. The actions belong to the process. */
 static struct signal_sets
-proc_pid_signal_sets(const struct task *t)
+signal_sets(const struct proc_ask *a)
 {
-    struct signal_sets s = {.pending = t->sig.pending, .blocked = t->sig.mask};
+    struct task *t = a->of;
+    const struct sigthread *th =
+        a->thread ? thread_sig(a->thread, t) : &t->sig.first;
+    struct signal_sets s = {.shared = t->sig.pending.set,
+                            .pending = th->pending.set,
+                            .blocked = th->mask};
 
     for (int sig = 1; sig <= NSIG_MAX; sig++) {
         uint32_t handler = t->sig.action[sig].handler;
@@ -85,13 +133,13 @@ proc_pid_foreground(const struct task *t)
 
 /* The old format shows the first 31 signals only. */
 static void
-proc_pid_put_signals(struct buf *b, const struct task *t)
+put_signals(struct buf *b, const struct proc_ask *a)
 {
     const uint64_t shown = 0x7fffffff;
-    struct signal_sets s = proc_pid_signal_sets(t);
+    struct signal_sets s = signal_sets(a);
 
     buf_printf(b, "%llu %llu %llu %llu ",
-               (unsigned long long)(s.pending & shown),
+               (unsigned long long)((s.pending | s.shared) & shown),
                (unsigned long long)(s.blocked & shown),
                (unsigned long long)(s.ignored & shown),
                (unsigned long long)(s.caught & shown));
@@ -105,19 +153,21 @@ proc_pid_stat(const struct proc_ask *a, struct buf *b)
     const struct task *t = a->of;
     const struct kernel *k = a->kernel;
 
-    buf_printf(b, "%d (%s) %c %d %d %d %u %d ", t->pid, t->comm,
-               proc_task_state(t), t->parent ? t->parent->pid : 0, t->pgid,
-               t->sid, proc_pid_tty(t), proc_pid_foreground(t));
+    buf_printf(b, "%d (%s) %c %d %d %d %u %d ", a->tid ? a->tid : t->pid,
+               proc_pid_name_of(a), proc_pid_state_of(a, a->tid),
+               t->parent ? t->parent->pid : 0, t->pgid, t->sid, proc_pid_tty(t),
+               proc_pid_foreground(t));
     buf_printf(b, "4194304 0 0 0 0 %lld 0 %lld 0 ",
-               (long long)proc_pid_ticks(k, t->usage.cpu_ns),
+               (long long)proc_pid_ticks(k, a->thread ? a->thread->cpu_ns
+                                                      : t->usage.cpu_ns),
                (long long)proc_pid_ticks(k, t->children_usage.cpu_ns));
-    buf_printf(b, "%d %d 1 0 %lld %llu %llu %llu ", 20 + t->nice, t->nice,
-               (long long)(t->start_ns / TICK_NS),
+    buf_printf(b, "%d %d %d 0 %lld %llu %llu %llu ", 20 + t->nice, t->nice,
+               proc_pid_threads_of(t), (long long)(t->start_ns / TICK_NS),
                (unsigned long long)t->memory_bytes,
                (unsigned long long)(t->memory_bytes / PAGE_BYTES),
                (unsigned long long)t->rlimits[RLIMIT_RSS].cur);
     buf_puts(b, "0 0 0 0 0 ");
-    proc_pid_put_signals(b, t);
+    put_signals(b, a);
     buf_printf(b, "0 0 0 %d 0 0 0 0 0 0 0 0 0 0 0 0 0 %d\n", SIGCHLD,
                t->is_zombie ? t->exit_status : 0);
     return 0;
@@ -172,16 +222,18 @@ proc_pid_put_name(struct buf *b, const char *name)
 
 /* The namespaces have the same numbers inside, as there are none. */
 static void
-proc_pid_put_ids(struct buf *b, const struct task *t)
+put_identity(struct buf *b, const struct proc_ask *a)
 {
+    const struct task *t = a->of;
     const struct cred *c = &t->as.cred;
+    int tid = a->tid ? a->tid : t->pid;
 
-    proc_pid_put_name(b, t->comm);
+    proc_pid_put_name(b, proc_pid_name_of(a));
     buf_printf(b,
                "Umask:\t%04o\nState:\t%s\nTgid:\t%d\nNgid:\t0\nPid:\t%d\n"
                "PPid:\t%d\nTracerPid:\t0\n",
-               t->umask, proc_pid_state_text(proc_task_state(t)), t->pid,
-               t->pid, t->parent ? t->parent->pid : 0);
+               t->umask, proc_pid_state_text(proc_pid_state_of(a, a->tid)),
+               t->pid, tid, t->parent ? t->parent->pid : 0);
     buf_printf(b,
                "Uid:\t%u\t%u\t%u\t%u\nGid:\t%u\t%u\t%u\t%u\nFDSize:\t%zu\n"
                "Groups:\t",
@@ -190,7 +242,7 @@ proc_pid_put_ids(struct buf *b, const struct task *t)
     for (uint32_t i = 0; i < c->n_groups; i++)
         buf_printf(b, "%u ", c->groups[i]);
     buf_printf(b, "\nNStgid:\t%d\nNSpid:\t%d\nNSpgid:\t%d\nNSsid:\t%d\n",
-               t->pid, t->pid, t->pgid, t->sid);
+               t->pid, tid, t->pgid, t->sid);
 }
 
 /* All memory is anonymous, and counts as resident. */
@@ -199,13 +251,14 @@ proc_pid_put_memory(struct buf *b, const struct task *t)
 {
     unsigned long long now = t->memory_bytes / KB;
     unsigned long long peak = t->usage.max_memory / KB;
+    unsigned long long locked = page_locks_count(&t->locks) * 4;
     const struct {
         const char *name;
         unsigned long long kb;
     } rows[] = {
-        {"VmPeak", peak}, {"VmSize", now}, {"VmLck", 0},     {"VmPin", 0},
-        {"VmHWM", peak},  {"VmRSS", now},  {"RssAnon", now}, {"RssFile", 0},
-        {"RssShmem", 0},  {"VmData", now}, {"VmStk", 0},     {"VmExe", 0},
+        {"VmPeak", peak}, {"VmSize", now}, {"VmLck", locked}, {"VmPin", 0},
+        {"VmHWM", peak},  {"VmRSS", now},  {"RssAnon", now},  {"RssFile", 0},
+        {"RssShmem", 0},  {"VmData", now}, {"VmStk", 0},      {"VmExe", 0},
         {"VmLib", 0},     {"VmPTE", 0},    {"VmSwap", 0},
     };
 
@@ -220,20 +273,22 @@ int
 proc_pid_status(const struct proc_ask *a, struct buf *b)
 {
     const struct task *t = a->of;
-    struct signal_sets s = proc_pid_signal_sets(t);
+    struct signal_sets s = signal_sets(a);
     unsigned long long switches =
         a->kernel->clock.is_virtual ? 0 : (unsigned long long)t->usage.switches;
 
-    proc_pid_put_ids(b, t);
+    put_identity(b, a);
     proc_pid_put_memory(b, t);
     buf_printf(b,
-               "Threads:\t1\nSigQ:\t%llu/%llu\nSigPnd:\t%016llx\n"
+               "Threads:\t%d\nSigQ:\t%llu/%llu\nSigPnd:\t%016llx\n"
                "ShdPnd:\t%016llx\nSigBlk:\t%016llx\nSigIgn:\t%016llx\n"
                "SigCgt:\t%016llx\n",
+               proc_pid_threads_of(t),
                (unsigned long long)a->kernel->limits.used[LIMIT_sigqueue],
-               (unsigned long long)a->kernel->limits.max[LIMIT_sigqueue], 0ULL,
-               (unsigned long long)s.pending, (unsigned long long)s.blocked,
-               (unsigned long long)s.ignored, (unsigned long long)s.caught);
+               (unsigned long long)a->kernel->limits.max[LIMIT_sigqueue],
+               (unsigned long long)s.pending, (unsigned long long)s.shared,
+               (unsigned long long)s.blocked, (unsigned long long)s.ignored,
+               (unsigned long long)s.caught);
     buf_puts(b, "CapInh:\t0000000000000000\nCapPrm:\t0000000000000000\n"
                 "CapEff:\t0000000000000000\nCapBnd:\t0000000000000000\n"
                 "CapAmb:\t0000000000000000\n");
@@ -292,12 +347,13 @@ proc_pid_environ(const struct proc_ask *a, struct buf *b)
 int
 proc_pid_comm(const struct proc_ask *a, struct buf *b)
 {
-    buf_printf(b, "%s\n", a->of->comm);
+    buf_printf(b, "%s\n", proc_pid_name_of(a));
     return 0;
 }
 
 /* --- limits, memory, input and output */
 
+/* Columns have a fixed width, which some programs rely on. */
 static void
 proc_pid_put_limit(struct buf *b, uint64_t value)
 {
@@ -345,15 +401,61 @@ proc_pid_limits(const struct proc_ask *a, struct buf *b)
     return 0;
 }
 
-/* A process has one range of memory, which contains everything. */
+static void
+proc_pid_put_private(struct buf *b, uint64_t from, uint64_t to)
+{
+    if (from < to)
+        buf_printf(b, "%08llx-%08llx rwxp 00000000 00:00 0 %26s[heap]\n",
+                   (unsigned long long)from, (unsigned long long)to, "");
+}
+
+/* The name of a file ends the line; memory without a file has the name that
+ * Linux gives it. */
+static int
+proc_pid_put_map(struct buf *b, const struct shm_map *m)
+{
+    const struct file *f = m->file;
+    uint64_t dev = f ? f->node.mnt->fs->dev : 0;
+    char *path = malloc(PATH_BYTES_MAX);
+
+    if (!path)
+        return -ENOMEM;
+    int64_t len = f && f->name ? vnode_path_in(&f->dir, f->name, &f->node, path,
+                                               PATH_BYTES_MAX)
+                               : -ENOENT;
+    const char *name = len >= 0          ? path
+                       : m->mem->segment ? "/SYSV (deleted)"
+                                         : "/dev/zero (deleted)";
+    buf_printf(b,
+               "%08" PRIx64 "-%08" PRIx64 " %c%c%cs %08" PRIx64
+               " %02x:%02x %-26" PRIu64 " %s\n",
+               m->at, m->at + m->len, m->prot & PROT_READ ? 'r' : '-',
+               m->prot & PROT_WRITE ? 'w' : '-',
+               m->prot & PROT_EXEC ? 'x' : '-', m->offset, major(dev),
+               minor(dev), f ? f->node.ino : 0, name);
+    free(path);
+    return 0;
+}
+
+/* A process has one range of memory, which contains everything but its shared
+ * mappings. */
 int
 proc_pid_maps(const struct proc_ask *a, struct buf *b)
 {
     const struct thread *th = a->of->thread;
+    uint64_t at = 0;
 
-    if (th && th->machine && th->machine->size)
-        buf_printf(b, "%08x-%08llx rwxp 00000000 00:00 0 %26s[heap]\n", 0,
-                   (unsigned long long)th->machine->size, "");
+    if (!th || !th->machine || !th->machine->size)
+        return 0;
+    for (size_t i = 0; i < th->owner->n_maps; i++) {
+        const struct shm_map *m = &th->owner->maps[i];
+        proc_pid_put_private(b, at, m->at);
+        int r = proc_pid_put_map(b, m);
+        if (r < 0)
+            return r;
+        at = m->at + m->len;
+    }
+    proc_pid_put_private(b, at, th->machine->size);
     return 0;
 }
 

@@ -24,21 +24,10 @@
 
 /* Files whose content never changes: nothing is counted, and nothing can be
  * configured. */
-#define NET_DEV                                                                \
-    "Inter-|   Receive                                                |  "     \
-    "Transmit\n"                                                               \
-    " face |bytes    packets errs drop fifo frame compressed multicast|bytes " \
-    "   packets errs drop fifo colls carrier compressed\n"                     \
-    "    lo:       0       0    0    0    0     0          0         0       " \
-    " "                                                                        \
-    "0       0    0    0    0     0       0          0\n"
 #define NET_ARP                                                                \
     "IP address       HW type     Flags       HW address            Mask     " \
     "Device\n"
 #define NET_IF_INET6 "00000000000000000000000000000001 01 80 10 80       lo\n"
-#define NET_ROUTE                  \
-    "Iface\tDestination\tGateway " \
-    "\tFlags\tRefCnt\tUse\tMetric\tMask\t\tMTU\tWindow\tIRTT\n"
 #define VMSTAT                                                               \
     "nr_free_pages 0\npgpgin 0\npgpgout 0\npswpin 0\npswpout 0\npgfault 0\n" \
     "pgmajfault 0\n"
@@ -74,9 +63,9 @@ const struct proc_row proc_rows[] = {
 
     /* /proc/net, which is also /proc/<pid>/net */
     T("arp", DIR_NET, NET_ARP),
-    T("dev", DIR_NET, NET_DEV),
+    F("dev", DIR_NET, 0444, proc_net_dev),
     T("if_inet6", DIR_NET, NET_IF_INET6),
-    T("route", DIR_NET, NET_ROUTE),
+    F("route", DIR_NET, 0444, proc_net_route),
     F("tcp", DIR_NET, 0444, proc_net_tcp),
     F("tcp6", DIR_NET, 0444, proc_net_tcp6),
     F("udp", DIR_NET, 0444, proc_net_udp),
@@ -142,7 +131,7 @@ const struct proc_row proc_rows[] = {
     D("task", DIR_PID, DIR_TASK),
     T("wchan", DIR_PID, "0"),
 
-    /* /proc/<pid>/task/<pid>: the only thread */
+    /* /proc/<pid>/task/<tid> */
     F("cmdline", DIR_TID, 0444, proc_pid_cmdline),
     F("comm", DIR_TID, 0444, proc_pid_comm),
     F("stat", DIR_TID, 0444, proc_pid_stat),

@@ -1,5 +1,9 @@
-/* Files of /proc about the system as a whole. The limits of the sandbox are
- * shown as the size of the machine. */
+/* Files of /proc about the system as a whole.
+ *
+ * The limits of the sandbox are shown as the size of the machine, so that
+ * programs that adapt to it (sort, xz, Python) stay below these limits. Figures
+ * that the kernel does not keep are 0. A repeatable sandbox shows no CPU time,
+ * because it would differ between two runs. */
 #include "kernel/proc/procfs_impl.h"
 #include "kernel/version.h"
 
@@ -7,6 +11,7 @@
 
 enum { KB = 1024, TICK_NS = 10000000, CS_PER_S = 100 };
 
+/* Linux writes kB and means units of 1,024 bytes. */
 static unsigned long long
 proc_system_kb(uint64_t bytes)
 {
@@ -128,7 +133,7 @@ proc_system_count_tasks(const struct kernel *k, int *ret_running, int *ret_all)
     *ret_running = *ret_all = 0;
     LIST_FOR_EACH(it, &k->tasks) {
         const struct task *t = CONTAINER_OF(it, struct task, link);
-        *ret_running += proc_task_state(t) == 'R';
+        *ret_running += proc_task_state(t, NULL) == 'R';
         (*ret_all)++;
     }
 }
@@ -180,6 +185,7 @@ proc_stat(const struct proc_ask *a, struct buf *b)
 
 /* --- sys/ */
 
+/* /proc/sys/kernel/hostname: as uname(2) reports it */
 int
 proc_hostname(const struct proc_ask *a, struct buf *b)
 {
@@ -187,6 +193,7 @@ proc_hostname(const struct proc_ask *a, struct buf *b)
     return 0;
 }
 
+/* /proc/sys/kernel/osrelease: as uname(2) reports it, see kernel/version.h */
 int
 proc_osrelease(const struct proc_ask *a, struct buf *b)
 {
@@ -211,7 +218,8 @@ proc_system_put_uuid(struct buf *b, const uint8_t id[16])
     buf_puts(b, "\n");
 }
 
-/* A new one for each read. */
+/* /proc/sys/kernel/random/uuid: a new one for each read, from the random
+ * numbers of the sandbox, so that a repeatable one stays so */
 int
 proc_uuid(const struct proc_ask *a, struct buf *b)
 {
@@ -230,6 +238,7 @@ proc_boot_id(const struct proc_ask *a, struct buf *b)
     return 0;
 }
 
+/* /proc/sys/fs/file-max: the limit of open files in the whole sandbox */
 int
 proc_file_max(const struct proc_ask *a, struct buf *b)
 {
@@ -251,7 +260,7 @@ proc_file_nr(const struct proc_ask *a, struct buf *b)
     return 0;
 }
 
-/* /proc/sys/kernel/threads-max: a process has one thread */
+/* /proc/sys/kernel/threads-max: a thread counts as a process. */
 int
 proc_threads_max(const struct proc_ask *a, struct buf *b)
 {

@@ -1,8 +1,8 @@
 /* /proc and /sys: from the table to a file system.
  *
- * An inode number says everything: the process (0: the system), the row, and in
- * fd/ and fdinfo/ the descriptor. Nothing is stored, and an inode number of a
- * process that has ended leads nowhere. */
+ * An inode number says everything: the process (0: the system), the row, in fd/
+ * and fdinfo/ the descriptor, and in task/ the thread. Nothing is stored, and
+ * an inode number of a process that has ended leads nowhere. */
 #include "kernel/proc/procfs.h"
 
 #include "kernel/proc/procfs_impl.h"
@@ -15,14 +15,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* CONTENT_MAX bounds the memory of one open file. NUMBERS_FROM separates the
+ * cookies of numbered entries from those of rows, of which there are fewer. */
 enum { CONTENT_MAX = 1 << 20, NUMBERS_FROM = 1000 };
 
+/* The parts of an inode number. */
 struct place {
-    int32_t pid;
-    size_t row;
-    int fd;
+    int32_t pid; /* 0: the system */
+    size_t row;  /* in proc_rows */
+    int fd;      /* in fd/ and fdinfo/; the thread in task/; otherwise 0 */
 };
 
+/* From the highest bits to the lowest: 24 bits for the process, 8 for the row,
+ * 32 for the descriptor. Row 0 does not exist, so no number is 0. */
 static uint64_t
 procfs_ino_of(struct place p)
 {
@@ -53,6 +58,11 @@ procfs_decode(struct fs *fs, uint64_t ino, struct place *p, struct proc_ask *a)
     a->of = p->pid ? task_find(k, p->pid) : NULL;
     if (!a->of && (p->pid || procfs_needs_task(&proc_rows[p->row])))
         return -ENOENT;
+    if (p->row == PROC_TID || proc_rows[p->row].in == DIR_TID) {
+        a->tid = p->fd;
+        a->thread = thread_find(a->of, p->fd);
+        return a->thread || p->fd == p->pid ? 0 : -ENOENT;
+    }
     bool is_fd = p->row == PROC_FD || p->row == PROC_FDINFO;
     return is_fd && !fd_find(a->of, p->fd) ? -ENOENT : 0;
 }
@@ -97,8 +107,8 @@ procfs_find_number(const struct proc_ask *a, const struct place *dir, int n,
         *ret = (struct place){n, PROC_PID, 0};
         return n > 0 && task_find(a->kernel, n);
     case DIR_TASK:
-        *ret = (struct place){dir->pid, PROC_TID, 0};
-        return n == dir->pid;
+        *ret = (struct place){dir->pid, PROC_TID, n};
+        return n == dir->pid || thread_find(a->of, n);
     case DIR_FD:
         *ret = (struct place){dir->pid, PROC_FD, n};
         return fd_find(a->of, n);
@@ -134,7 +144,7 @@ procfs_lookup(struct fs *fs, uint64_t dir, struct name name, uint64_t *ret_ino)
             strlen(row->name) != name.len ||
             memcmp(row->name, name.s, name.len) != 0)
             continue;
-        *ret_ino = procfs_ino_of((struct place){at.pid, i, 0});
+        *ret_ino = procfs_ino_of((struct place){at.pid, i, at.fd});
         return 0;
     }
     return -ENOENT;
@@ -156,9 +166,9 @@ procfs_parent(struct fs *fs, uint64_t dir, uint64_t *ret_ino)
         *ret_ino = dir;
         return 0;
     }
-    bool is_top = up == DIR_ROOT;
-    *ret_ino = procfs_ino_of(
-        (struct place){is_top ? 0 : at.pid, procfs_row_of_dir(up), 0});
+    *ret_ino = procfs_ino_of((struct place){up == DIR_ROOT ? 0 : at.pid,
+                                            procfs_row_of_dir(up),
+                                            up == DIR_TID ? at.fd : 0});
     return 0;
 }
 
@@ -257,13 +267,26 @@ procfs_follow(struct fs *fs, uint64_t ino, struct vnode *ret,
 
 /* An upper bound: numbers without an entry are skipped. */
 static int
+procfs_highest_thread(const struct task *t)
+{
+    int highest = t->pid;
+
+    TASK_FOR_EACH_THREAD(th, t)
+        highest = th->tid > highest ? th->tid : highest;
+    return highest;
+}
+
+/* Returns the end of the numbers that a directory may have, or -1 if it has no
+ * numbered entries. After the numbers of processes have wrapped, any number is
+ * possible. */
+static int
 procfs_highest(const struct proc_ask *a, const struct place *dir)
 {
     switch (proc_rows[dir->row].is) {
     case DIR_ROOT:
         return a->kernel->has_wrapped_pids ? PID_MAX : a->kernel->last_pid;
     case DIR_TASK:
-        return dir->pid;
+        return a->of ? procfs_highest_thread(a->of) : -1;
     case DIR_FD:
     case DIR_FDINFO:
         return a->of ? (int)a->of->fds.cap : -1;
@@ -312,7 +335,7 @@ procfs_readdir(struct fs *fs, uint64_t ino, uint64_t cookie,
         if (row->in != proc_rows[at.row].is || !row->name)
             continue;
         if (!emit->entry(emit, row->name, strlen(row->name),
-                         procfs_ino_of((struct place){at.pid, i, 0}),
+                         procfs_ino_of((struct place){at.pid, i, at.fd}),
                          IFTODT(row->mode), i))
             return 0;
     }
@@ -408,6 +431,7 @@ procfs_content_read(struct file *f, struct task *t, void *buf, size_t len,
     return (int64_t)n;
 }
 
+/* Also for content that has no file yet. */
 static void
 procfs_content_free(OWN struct content *c)
 {
@@ -454,6 +478,8 @@ procfs_open(struct fs *fs, const struct caller *as, uint64_t ino,
 
 /* --- the file system */
 
+/* Linux refuses to cut a file of /proc with EACCES, like opening it for
+ * writing, and other changes with EPERM. */
 static int
 procfs_setattr(struct fs *fs, uint64_t ino, const struct attr *a, unsigned what)
 {
@@ -463,6 +489,8 @@ procfs_setattr(struct fs *fs, uint64_t ino, const struct attr *a, unsigned what)
     return what & ATTR_SIZE ? -EACCES : -EPERM;
 }
 
+/* The types are the magic numbers of Linux, by which programs recognise /proc
+ * and /sys. */
 static int
 procfs_statfs(struct fs *fs, struct fs_stat *ret)
 {
@@ -485,6 +513,7 @@ procfs_sysfs_statfs(struct fs *fs, struct fs_stat *ret)
     return 0;
 }
 
+/* The operations of both file systems: they work on rows, whatever the root. */
 #define TABLE_OPS                                                            \
     .lookup = procfs_lookup, .parent = procfs_parent,                        \
     .getattr = procfs_getattr, .readlink = procfs_readlink,                  \
@@ -499,6 +528,9 @@ static const struct fs_change_ops procfs_change_ops = {
     .setattr = procfs_setattr,
 };
 
+/* The process of a folder /proc/<pid>, or 0. The kernel asks through a pointer
+ * (kernel->proc_pid), because it does not know this layer: pidfd_send_signal
+ * accepts such a folder in place of a pidfd. */
 static int
 procfs_pid(const struct vnode *v)
 {

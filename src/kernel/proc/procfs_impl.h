@@ -23,9 +23,11 @@ struct procfs {
 struct proc_ask {
     struct procfs *procfs;
     struct kernel *kernel;
-    struct task *reader; /* of a link; may be NULL */
-    struct task *of;     /* NULL for files about the system */
-    int fd;              /* in fd/ and fdinfo/ */
+    struct task *reader;   /* of a link; may be NULL */
+    struct task *of;       /* NULL for files about the system */
+    int tid;               /* in task/, or 0 */
+    struct thread *thread; /* of that number; NULL: the first one, ended */
+    int fd;                /* in fd/ and fdinfo/ */
 };
 
 /* Writes the content. Returns 0 or -errno; the caller checks b->error. */
@@ -91,7 +93,8 @@ extern const size_t proc_row_count;
 proc_gen proc_pid_stat, proc_pid_status, proc_pid_statm, proc_pid_cmdline,
     proc_pid_environ, proc_pid_comm, proc_pid_limits, proc_pid_maps,
     proc_pid_io;
-char proc_task_state(const struct task *t);
+/* The state of a process, or of one of its threads, as a letter. */
+char proc_task_state(const struct task *t, const struct thread *th);
 
 /* proc_link.c */
 proc_link proc_self, proc_thread_self, proc_mounts_link, proc_cwd_link,
@@ -106,7 +109,7 @@ proc_gen proc_meminfo, proc_cpuinfo, proc_uptime, proc_loadavg, proc_version,
 
 /* proc_net.c */
 proc_gen proc_net_tcp, proc_net_tcp6, proc_net_udp, proc_net_udp6,
-    proc_net_unix;
+    proc_net_unix, proc_net_dev, proc_net_route;
 
 /* proc_cgroup.c */
 proc_gen cgroup_memory_max, cgroup_memory_current, cgroup_pids_max,

@@ -20,7 +20,7 @@ int
 file_new(struct vfs *v, const struct file_ops *ops, OWN void *obj,
          uint32_t flags, OWN struct file **ret)
 {
-    struct file *f = calloc(1, sizeof *f);
+    struct file *f = malloc(sizeof *f);
 
     if (!f || !v->hooks->charge_file(v)) {
         struct file dying = {.ops = ops, .vfs = v, .obj = obj};
@@ -68,7 +68,8 @@ file_put(OWN struct file *f)
             f->vfs->hooks->on_file_in_flight(f);
         return;
     }
-    notify_file(f, file_is_writable(f) ? IN_CLOSE_WRITE : IN_CLOSE_NOWRITE);
+    if (f->node.mnt)
+        notify_file(f, file_is_writable(f) ? IN_CLOSE_WRITE : IN_CLOSE_NOWRITE);
     f->vfs->hooks->on_file_end(f);
     list_remove(&f->link);
     if (f->ops->release)

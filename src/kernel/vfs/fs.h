@@ -119,6 +119,7 @@ struct fs {
     struct vfs *vfs; /* NULL: not mounted yet */
     uint64_t dev;    /* st_dev */
     uint64_t root;   /* inode number of its root directory */
+    bool is_memory;  /* its bytes count as memory, and it is not durable */
 };
 
 #endif

@@ -86,12 +86,40 @@ mount_root(const struct vfs *v)
     return CONTAINER_OF(v->mounts.next, struct mount, link);
 }
 
+static bool
+mount_is_memory(const struct mount *m)
+{
+    return m->fs->is_memory && !m->is_bind;
+}
+
+/* Counts the mounts before `end` that are part of the order. */
+static size_t
+mount_count_before(const struct vfs *v, const struct list *end)
+{
+    size_t n = 0;
+
+    LIST_FOR_EACH(it, &v->mounts) {
+        if (it == end)
+            break;
+        n += !mount_is_memory(CONTAINER_OF(it, struct mount, link));
+    }
+    return n;
+}
+
+size_t
+mount_number(const struct mount *m)
+{
+    return mount_is_memory(m) ? MOUNT_MEMORY
+                              : mount_count_before(m->fs->vfs, &m->link);
+}
+
 struct mount *
 mount_nth(const struct vfs *v, size_t n)
 {
     LIST_FOR_EACH(it, &v->mounts) {
-        if (n-- == 0)
-            return CONTAINER_OF(it, struct mount, link);
+        struct mount *m = CONTAINER_OF(it, struct mount, link);
+        if (mount_number(m) == n)
+            return m;
     }
     return NULL;
 }
@@ -99,11 +127,7 @@ mount_nth(const struct vfs *v, size_t n)
 size_t
 mount_count(const struct vfs *v)
 {
-    size_t n = 0;
-
-    LIST_FOR_EACH(it, &v->mounts)
-        n++;
-    return n;
+    return mount_count_before(v, NULL);
 }
 
 /* Creates the missing directories of `path`. */

@@ -2,6 +2,7 @@
  * the current time. Quota hits of the tree are passed on to the kernel. */
 #include "kernel/vfs/tmpfs.h"
 
+#include "kernel/vfs/shmem.h"
 #include "kernel/vfs/tmpfs_impl.h"
 #include "kernel/vfs/vfs.h"
 
@@ -69,15 +70,39 @@ tmpfs_getattr(struct fs *fs, uint64_t ino, struct attr *ret)
     return 0;
 }
 
+/* The memory beyond the end of a mapped file must read as zeros when the file
+ * grows over it. */
+static void
+tmpfs_cut_shmem(struct tmpfs *m, uint64_t ino, uint64_t end)
+{
+    shmem_write(shmem_find(&m->fs, ino), end, NULL, UINT64_MAX - end);
+}
+
+int
+tmpfs_truncate(struct tmpfs *m, uint64_t ino, uint64_t size)
+{
+    const struct inode *i = tree_find(&m->tree, ino);
+    uint64_t old = i ? i->size : 0;
+
+    int r = tree_truncate(&m->tree, ino, size, tmpfs_now(m));
+    if (r == 0)
+        tmpfs_cut_shmem(m, ino, size < old ? size : old);
+    return (int)tmpfs_report_full(m, r);
+}
+
 /* With ATTR_NOW, all three times of the change are the same instant. */
 static int
 tmpfs_setattr(struct fs *fs, uint64_t ino, const struct attr *a, unsigned what)
 {
     struct tmpfs *m = tmpfs_of(fs);
     int64_t now_ns = what & ATTR_NOW ? a->mtime_ns : tmpfs_now(m);
+    const struct inode *i = tree_find(&m->tree, ino);
+    uint64_t old = i ? i->size : 0;
 
-    return (int)tmpfs_report_full(m,
-                                  tree_setattr(&m->tree, ino, a, what, now_ns));
+    int r = tree_setattr(&m->tree, ino, a, what, now_ns);
+    if (r == 0 && what & ATTR_SIZE)
+        tmpfs_cut_shmem(m, ino, a->size < old ? a->size : old);
+    return (int)tmpfs_report_full(m, r);
 }
 
 static int

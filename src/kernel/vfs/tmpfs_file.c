@@ -3,6 +3,7 @@
  * The inode is looked up by number for each operation: the tree may have
  * replaced it by a copy. The hold of the open file keeps it from going. */
 #include "kernel/vfs/file.h"
+#include "kernel/vfs/shmem.h"
 #include "kernel/vfs/tmpfs_impl.h"
 
 #include <errno.h>
@@ -23,6 +24,15 @@ tmpfs_file_inode(const struct file *f)
     return tree_find(&o->fs->tree, o->ino);
 }
 
+/* Returns the memory of a file that is mapped, or NULL. */
+static struct shmem *
+tmpfs_file_shmem(const struct file *f)
+{
+    const struct tmpfs_file *o = f->obj;
+
+    return shmem_find(&o->fs->fs, o->ino);
+}
+
 static int64_t
 tmpfs_file_read(struct file *f, struct task *t, void *buf, size_t len,
                 uint64_t *pos)
@@ -32,6 +42,7 @@ tmpfs_file_read(struct file *f, struct task *t, void *buf, size_t len,
     if (!i)
         return -ESTALE;
     int64_t n = inode_read(i, *pos, buf, len);
+    shmem_read(tmpfs_file_shmem(f), *pos, buf, (uint64_t)n);
     *pos += (uint64_t)n;
     return n;
 }
@@ -46,8 +57,10 @@ tmpfs_file_write(struct file *f, struct task *t, const void *buf, size_t len,
     (void)t;
     int64_t n =
         tree_write(&o->fs->tree, o->ino, *pos, buf, len, tmpfs_now(o->fs));
-    if (n > 0)
+    if (n > 0) {
+        shmem_write(tmpfs_file_shmem(f), *pos, buf, (uint64_t)n);
         *pos += (uint64_t)n;
+    }
     return tmpfs_report_full(o->fs, n);
 }
 
@@ -89,8 +102,7 @@ tmpfs_file_truncate(struct file *f, uint64_t size)
 {
     struct tmpfs_file *o = f->obj;
 
-    return (int)tmpfs_report_full(
-        o->fs, tree_truncate(&o->fs->tree, o->ino, size, tmpfs_now(o->fs)));
+    return tmpfs_truncate(o->fs, o->ino, size);
 }
 
 static int64_t
@@ -103,9 +115,11 @@ tmpfs_file_fallocate(struct file *f, int mode, uint64_t off, uint64_t len)
 
     if (!len)
         return -EINVAL;
-    if (mode == (FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE))
+    if (mode == (FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE)) {
         r = tree_punch(tree, o->ino, off, len, now) ?: (int64_t)len;
-    else if (mode == 0 || mode == FALLOC_FL_KEEP_SIZE)
+        if (r > 0)
+            shmem_write(tmpfs_file_shmem(f), off, NULL, len);
+    } else if (mode == 0 || mode == FALLOC_FL_KEEP_SIZE)
         r = tree_allocate(tree, o->ino, off, len, mode != 0, now);
     else
         return -EOPNOTSUPP;

@@ -19,6 +19,7 @@ vfs_init(struct vfs *v, const struct vfs_hooks *hooks, const struct cred *user)
     *v = (struct vfs){.hooks = hooks, .user = user};
     list_init(&v->mounts);
     list_init(&v->files);
+    list_init(&v->shmems);
 }
 
 /* A file of another user of the host. */

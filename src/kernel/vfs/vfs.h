@@ -52,6 +52,8 @@ struct vfs {
     const struct cred *user;     /* owner of files without a path */
     struct list mounts;          /* the first is the root */
     struct list files;           /* open files with an inode: file.c */
+    struct list shmems;          /* memory of mapped files: shmem.c */
+    struct shmem *syncing;       /* the one whose file is changed, or NULL */
     OWN struct watches *watches; /* notify.c; NULL: none */
     uint64_t next_dev, next_anon_ino;
 };
@@ -84,9 +86,15 @@ int mount_add(struct vfs *v, const char *path, const char *source,
 /* Mounts the directory at `path` (created if missing, owned by uid) over
  * itself, so that it is writable within a read-only file system. */
 int mount_bind(struct vfs *v, const char *path, uint32_t uid);
-/* Return the first mount, and the n-th one or NULL. */
+/* Returns the first mount. */
 struct mount *mount_root(const struct vfs *v);
+/* Mounts are numbered in their order. A file system that counts as memory is
+ * not part of that order, which records of sessions contain; its number is
+ * MOUNT_MEMORY. mount_nth returns NULL if no mount has the number. */
+#define MOUNT_MEMORY UINT32_MAX
+size_t mount_number(const struct mount *m);
 struct mount *mount_nth(const struct vfs *v, size_t n);
+/* Returns the number of the next mount. */
 size_t mount_count(const struct vfs *v);
 /* Keeps the newest mount at the end of the list. Records of sessions contain
  * positions in the list, so a mount added by a later version must not move

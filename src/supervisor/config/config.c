@@ -323,6 +323,10 @@ config_free(struct config *c)
         return;
 #define CONFIG_PATH(id, key, standard, text)    free(c->id);
 #define CONFIG_ADDRESS(id, key, standard, text) free(c->id);
+#define CONFIG_IMAGES(id, key, text)            free(c->id);
+#define CONFIG_RULES(id, key, text)             free(c->id);
+#define CONFIG_SERVERS(id, key, text)           free(c->id);
+#define CONFIG_DOMAIN(id, key, standard, text)  free(c->id);
 #define CONFIG_FLAG(id, key, standard, text)
 #define CONFIG_NUMBER(id, key, standard, least, most, unit, text)
 #define CONFIG_CHOICE(id, key, standard, choices, text)

@@ -25,10 +25,15 @@ enum config_durability { DURABILITY_full, DURABILITY_interval };
 enum config_level { LEVEL_error, LEVEL_warn, LEVEL_info, LEVEL_debug };
 
 /* The effective values, one member for each row of config.def. Strings are
- * owned. */
+ * owned. Lists have commas between their items. Images are a text for
+ * image_list_parse. */
 struct config {
 #define CONFIG_PATH(id, key, standard, text)                   char *id;
 #define CONFIG_ADDRESS(id, key, standard, text)                char *id;
+#define CONFIG_IMAGES(id, key, text)                           char *id;
+#define CONFIG_RULES(id, key, text)                            char *id;
+#define CONFIG_SERVERS(id, key, text)                          char *id;
+#define CONFIG_DOMAIN(id, key, standard, text)                 char *id;
 #define CONFIG_FLAG(id, key, standard, text)                   bool id;
 #define CONFIG_NUMBER(id, key, standard, min, max, unit, text) uint32_t id;
 #define CONFIG_CHOICE(id, key, standard, choices, text)        uint32_t id;

@@ -13,10 +13,14 @@
 enum config_kind {
     CONFIG_path,
     CONFIG_address,
+    CONFIG_images,
+    CONFIG_domain,
     CONFIG_flag,
     CONFIG_number,
     CONFIG_choice,
     CONFIG_limits,
+    CONFIG_rules,
+    CONFIG_servers,
 };
 
 /* One row of config.def, with the place of its value in struct config. */
@@ -29,7 +33,11 @@ struct config_row {
     size_t offset;              /* in struct config */
 };
 
-enum { CONFIG_PATH_BYTES = 4096, CONFIG_NAME_BYTES = 80 };
+enum {
+    CONFIG_PATH_BYTES = 4096,
+    CONFIG_NAME_BYTES = 80,
+    CONFIG_DOMAIN_BYTES = 180
+};
 
 extern const struct config_row config_rows[];
 extern const size_t n_config_rows;
@@ -38,6 +46,35 @@ extern const size_t n_config_rows;
 int config_refuse(struct buf *errors, const char *where, const char *key,
                   const char *format, ...)
     __attribute__((format(printf, 4, 5)));
+
+/* --- config_value.c, for config_list.c */
+
+/* A value that is being set, from a text or from JSON. */
+struct config_setting {
+    struct config *c;
+    const struct config_row *row;
+    const char *where;       /* file, variable or option, for errors */
+    const char *text;        /* of a variable or an option */
+    const struct json *json; /* of a file; NULL: `text` is set */
+    struct buf *errors;
+};
+
+/* Returns the address of the value; its type depends on the kind. */
+void *config_value_member(const struct config *c, const struct config_row *row);
+/* Writes the error: the allowed values, and the given one. Returns -EINVAL. */
+int config_value_refuse(const struct config_setting *v);
+
+/* --- config_list.c: lists of texts, which are kept with commas between them.
+ * The functions are those of struct kind. */
+
+int config_list_take_rules(const struct config_setting *v);
+int config_list_take_servers(const struct config_setting *v);
+void config_list_put(struct buf *b, const struct config *c,
+                     const struct config_row *row);
+void config_list_allow_rules(const struct config_row *row, char *ret,
+                             size_t size);
+void config_list_allow_servers(const struct config_row *row, char *ret,
+                               size_t size);
 
 /* Set one value. -EINVAL: reported in `errors`. -ENOMEM. */
 int config_set_text(struct config *c, const struct config_row *row,

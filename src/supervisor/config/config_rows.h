@@ -2,6 +2,10 @@
 #include "supervisor/config/config.def"
 #undef CONFIG_PATH
 #undef CONFIG_ADDRESS
+#undef CONFIG_IMAGES
+#undef CONFIG_RULES
+#undef CONFIG_SERVERS
+#undef CONFIG_DOMAIN
 #undef CONFIG_FLAG
 #undef CONFIG_NUMBER
 #undef CONFIG_CHOICE

@@ -6,6 +6,7 @@
 #include "supervisor/config/config_impl.h"
 
 #include "base/parse.h"
+#include "supervisor/config/image_list.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -31,6 +32,11 @@ const struct config_row config_rows[] = {
     {ROW(path, id, key, standard, text), AT(id)},
 #define CONFIG_ADDRESS(id, key, standard, text) \
     {ROW(address, id, key, standard, text), AT(id)},
+#define CONFIG_IMAGES(id, key, text)  {ROW(images, id, key, "", text), AT(id)},
+#define CONFIG_RULES(id, key, text)   {ROW(rules, id, key, "", text), AT(id)},
+#define CONFIG_SERVERS(id, key, text) {ROW(servers, id, key, "", text), AT(id)},
+#define CONFIG_DOMAIN(id, key, standard, text) \
+    {ROW(domain, id, key, standard, text), AT(id)},
 #define CONFIG_FLAG(id, key, standard, text) \
     {ROW(flag, id, key, #standard, text), AT(id)},
 #define CONFIG_NUMBER(id, key, standard, least, most, of_unit, text) \
@@ -112,16 +118,6 @@ config_value_list_words(const char *words, char *ret, size_t size)
 
 /* --- a value that is being set */
 
-/* A value that is being set, from a text or from JSON. */
-struct config_setting {
-    struct config *c;
-    const struct config_row *row;
-    const char *where;       /* file, variable or option, for errors */
-    const char *text;        /* of a variable or an option */
-    const struct json *json; /* of a file; NULL: `text` is set */
-    struct buf *errors;
-};
-
 /* The syntax and the storage of a kind of value. */
 struct kind {
     /* Parses and stores a value. -EINVAL: the error was reported. -ENOMEM. */
@@ -133,8 +129,7 @@ struct kind {
     void (*allow)(const struct config_row *row, char *ret, size_t size);
 };
 
-/* Returns the address of the value; its type depends on the kind. */
-static void *
+void *
 config_value_member(const struct config *c, const struct config_row *row)
 {
     return (char *)c + row->offset;
@@ -168,8 +163,6 @@ config_value_quote(const struct config_setting *v, char *ret, size_t size)
         (void)snprintf(ret, size, "%.*s", (int)b.len, b.p ? b.p : "");
 }
 
-static int config_value_refuse(const struct config_setting *v);
-
 /* --- the kinds */
 
 /* An empty path means the default. Relative paths would depend on the folder in
@@ -193,6 +186,17 @@ config_value_is_address(const char *text)
 
     return inet_pton(AF_INET, text, &a) == 1 ||
            inet_pton(AF_INET6, text, &a) == 1;
+}
+
+/* An empty domain is none. The names of hosts in it must still fit. */
+static bool
+config_value_is_domain(const char *text)
+{
+    size_t n = strlen(text);
+
+    return n <= CONFIG_DOMAIN_BYTES &&
+           n == strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789-.") &&
+           *text != '.' && !strstr(text, "..") && (!n || text[n - 1] != '.');
 }
 
 /* Replaces the string if it is valid. */
@@ -225,6 +229,12 @@ config_value_take_address(const struct config_setting *v)
     return config_value_take_string(v, config_value_is_address);
 }
 
+static int
+config_value_take_domain(const struct config_setting *v)
+{
+    return config_value_take_string(v, config_value_is_domain);
+}
+
 static void
 config_value_put_string(struct buf *b, const struct config *c,
                         const struct config_row *row)
@@ -235,17 +245,16 @@ config_value_put_string(struct buf *b, const struct config *c,
 }
 
 static void
-config_value_allow_path(const struct config_row *row, char *ret, size_t size)
+config_value_allow_string(const struct config_row *row, char *ret, size_t size)
 {
-    (void)row;
-    (void)snprintf(ret, size, "an absolute path without '..', or empty");
-}
+    static const char *const texts[] = {
+        [CONFIG_path] = "an absolute path without '..', or empty",
+        [CONFIG_address] = "an IPv4 or IPv6 address in numbers",
+        [CONFIG_domain] = "a name of lower-case letters, digits, '-' and '.', "
+                          "or empty",
+    };
 
-static void
-config_value_allow_address(const struct config_row *row, char *ret, size_t size)
-{
-    (void)row;
-    (void)snprintf(ret, size, "an IPv4 or IPv6 address in numbers");
+    (void)snprintf(ret, size, "%s", texts[row->kind]);
 }
 
 /* Variables and options also accept 0 and 1. */
@@ -444,11 +453,97 @@ config_value_allow_limits(const struct config_row *row, char *ret, size_t size)
     (void)snprintf(ret, size, "a list of %s", words);
 }
 
+/* Images are stored as text, in the form of a variable or an option. */
+static bool
+config_value_are_images(const char *text)
+{
+    CLEANUP(image_list_fini) struct image_list list = {0};
+
+    return image_list_parse(&list, text) == 0;
+}
+
+/* Writes the members of an object in the form of a variable. */
+static void
+config_value_put_images_text(struct buf *b, const struct json *object)
+{
+    JSON_EACH_KEY(name, object) {
+        const struct text path = json_text(json_value(name));
+        buf_puts(b, b->len ? "," : "");
+        buf_add(b, name->text.p, name->text.len);
+        buf_puts(b, "=");
+        buf_add(b, path.p, path.len);
+    }
+    buf_add(b, "", 1);
+}
+
+/* True if the text has as many images as the object: a comma in a name or a
+ * path would make more of them. */
+static bool
+config_value_has_images(const char *text, size_t n)
+{
+    CLEANUP(image_list_fini) struct image_list list = {0};
+
+    return image_list_parse(&list, text) == 0 && list.n == n;
+}
+
+static int
+config_value_take_images(const struct config_setting *v)
+{
+    CLEANUP(buf_fini) struct buf b;
+    struct config_setting as_text = *v;
+
+    buf_init(&b, SIZE_MAX);
+    if (!v->json)
+        return config_value_take_string(v, config_value_are_images);
+    if (!json_is(v->json, JSON_OBJECT))
+        return config_value_refuse(v);
+    config_value_put_images_text(&b, v->json);
+    if (b.error)
+        return b.error;
+    if (!config_value_has_images(b.p, json_count(v->json)))
+        return config_value_refuse(v);
+    as_text.json = NULL;
+    as_text.text = b.p;
+    return config_value_take_string(&as_text, config_value_are_images);
+}
+
+static void
+config_value_put_images(struct buf *b, const struct config *c,
+                        const struct config_row *row)
+{
+    CLEANUP(image_list_fini) struct image_list list = {0};
+    char **at = config_value_member(c, row);
+
+    if (image_list_parse(&list, *at) < 0)
+        b->error = -ENOMEM;
+    buf_puts(b, "{");
+    for (size_t i = 0; i < list.n; i++) {
+        buf_puts(b, i ? ", " : "");
+        put_text(b, list.v[i].name);
+        buf_puts(b, ": ");
+        put_text(b, list.v[i].path);
+    }
+    buf_puts(b, "}");
+}
+
+static void
+config_value_allow_images(const struct config_row *row, char *ret, size_t size)
+{
+    (void)row;
+    (void)snprintf(ret, size,
+                   "absolute paths without commas by name (letters, digits, "
+                   "'.', '_' and '-'; not \"default\")");
+}
+
 static const struct kind kinds[] = {
     [CONFIG_path] = {config_value_take_path, config_value_put_string,
-                     config_value_allow_path},
+                     config_value_allow_string},
     [CONFIG_address] = {config_value_take_address, config_value_put_string,
-                        config_value_allow_address},
+                        config_value_allow_string},
+    [CONFIG_images] = {config_value_take_images, config_value_put_images,
+                       config_value_allow_images},
+    [CONFIG_domain] = {config_value_take_domain, config_value_put_string,
+                       config_value_allow_string},
     [CONFIG_flag] = {config_value_take_flag, config_value_put_flag,
                      config_value_allow_flag},
     [CONFIG_number] = {config_value_take_number, config_value_put_number,
@@ -457,10 +552,14 @@ static const struct kind kinds[] = {
                        config_value_allow_choice},
     [CONFIG_limits] = {config_value_take_limits, config_value_put_limits,
                        config_value_allow_limits},
+    [CONFIG_rules] = {config_list_take_rules, config_list_put,
+                      config_list_allow_rules},
+    [CONFIG_servers] = {config_list_take_servers, config_list_put,
+                        config_list_allow_servers},
 };
 
 /* Writes the error: the allowed values, and the given one. */
-static int
+int
 config_value_refuse(const struct config_setting *v)
 {
     char allowed[ALLOWED_BYTES], said[SAID_BYTES];

@@ -92,6 +92,29 @@ figures_put_requests(const struct supervisor *sv, struct buf *b)
     metrics_value(b, "clients", NULL, sv->n_clients);
 }
 
+/* Bytes are counted when a connection closes. */
+static void
+figures_put_network(const struct supervisor *sv, struct buf *b)
+{
+    const struct counters *c = &sv->counters;
+
+    metrics_family(b, "network_brokers_total", "counter",
+                   "Broker processes that were started.");
+    metrics_value(b, "network_brokers_total", NULL, c->network.brokers);
+    metrics_family(b, "network_connections_total", "counter",
+                   "Connections of sessions to hosts outside.");
+    metrics_value(b, "network_connections_total", NULL, c->network.opened);
+    metrics_family(b, "network_denied_total", "counter",
+                   "Connections and lookups that a policy or a limit denied.");
+    metrics_value(b, "network_denied_total", NULL, c->network.denied);
+    metrics_family(b, "network_bytes_total", "counter",
+                   "Bytes of connections that were closed.");
+    metrics_value(b, "network_bytes_total", "direction=\"sent\"",
+                  c->network.sent);
+    metrics_value(b, "network_bytes_total", "direction=\"received\"",
+                  c->network.received);
+}
+
 /* Returns the space on the disk, not the length of the files. Sub-folders do
  * not count: root images are not part of the store. */
 static uint64_t
@@ -126,6 +149,22 @@ figures_put_store(const struct supervisor *sv, struct buf *b)
                   figures_folder_bytes(sv->config->store_dir));
 }
 
+static void
+figures_put_previews(const struct supervisor *sv, struct buf *b)
+{
+    if (!sv->preview_port)
+        return;
+    metrics_family(b, "preview_connections", "gauge",
+                   "Connections to previews.");
+    metrics_value(b, "preview_connections", NULL, sv->previews.connections);
+    metrics_family(b, "preview_requests_total", "counter",
+                   "Requests to previews since the start.");
+    metrics_value(b, "preview_requests_total", "result=\"passed\"",
+                  sv->previews.passed);
+    metrics_value(b, "preview_requests_total", "result=\"refused\"",
+                  sv->previews.refused);
+}
+
 /* The second number of statm is the resident size in pages. */
 static void
 figures_put_process(const struct supervisor *sv, struct buf *b)
@@ -155,5 +194,7 @@ figures_put(const struct supervisor *sv, struct buf *b)
     figures_put_events(sv, b);
     figures_put_requests(sv, b);
     figures_put_store(sv, b);
+    figures_put_network(sv, b);
+    figures_put_previews(sv, b);
     figures_put_process(sv, b);
 }

@@ -46,21 +46,15 @@ client_free_call(OWN struct call *q)
     free(r);
 }
 
+/* Producers of output check is_behind themselves, so nothing waits here. */
 static void
-client_send(struct peer *p, const char *line, size_t len)
+client_send(struct peer *p, const char *line, size_t len, bool may_wait)
 {
     struct client *c = CONTAINER_OF(p, struct client, peer);
 
+    (void)may_wait;
     if (!c->is_gone)
         c->ops->send(c, line, len - 1);
-}
-
-/* Producers of output check is_behind themselves, so nothing waits here. */
-static void
-client_notify(struct peer *p, const char *line, size_t len, bool may_wait)
-{
-    (void)may_wait;
-    client_send(p, line, len);
 }
 
 static bool
@@ -117,7 +111,6 @@ client_init(struct client *c, struct supervisor *sv,
                                              .free = client_free_call,
                                              .answered = client_answered,
                                              .send = client_send,
-                                             .notify = client_notify,
                                              .is_behind = client_is_behind};
 
     *c = (struct client){.sv = sv, .ops = ops};

@@ -7,6 +7,7 @@
 #include "supervisor/session/session.h"
 
 #include "supervisor/config/config.h"
+#include "supervisor/session/forward.h"
 #include "supervisor/session/life.h"
 #include "supervisor/session/not_copied.h"
 
@@ -110,6 +111,9 @@ do_session_create(struct call *q)
     }
     if (!session_has_room(sv, q))
         return;
+    struct session_image *image;
+    if (!images_choose(sv, q, &image))
+        return;
     struct session *s = session_new(sv, NULL);
     if (!s) {
         session_no_memory(q);
@@ -126,7 +130,7 @@ do_session_create(struct call *q)
     }
     s->life->creator = q;
     if (!s->command)
-        session_set_image(s, sv->images.current);
+        session_set_image(s, image);
     session_enter(s, &(struct session_change){.to = SESSION_starting,
                                               .cause = CAUSE_created,
                                               .done = session_created});
@@ -390,8 +394,12 @@ session_copy_of(const struct session *s, const char *label)
     n->has_state = s->has_state;
     session_set_image(n, s->image);
     if (n->agent && n->label && n->limits && n->options &&
-        session_read_options(n) == 0)
-        return n;
+        session_read_options(n) == 0) {
+        /* Two sessions cannot listen on the same port of the host. */
+        session_forward_free_all(n);
+        if (session_write_options(n) == 0)
+            return n;
+    }
     session_forget(n);
     return NULL;
 }

@@ -44,22 +44,12 @@ events_put_members(struct buf *b, const char *json)
     buf_add(b, json + 1, len - 2);
 }
 
-/* Runs on the store thread. The text of the cause may be "cause: reason", which
- * become two members. */
-static int
-events_put_event(void *arg, const struct store_event *e)
+/* The text of the cause may be "cause: reason", which become two members. */
+static void
+events_put_change(struct buf *b, const struct store_event *e)
 {
-    struct event_waiter *w = arg;
-    struct buf *b = &w->events;
     const char *colon = strstr(e->cause, ": ");
 
-    buf_puts(b, w->n++ ? ",{" : "{");
-    put_number(b, "seq", e->seq);
-    put_number(b, "time", (uint64_t)e->time_ms);
-    put_name(b, "sessionId");
-    put_text(b, e->session);
-    put_name(b, "agent");
-    put_text(b, e->agent);
     put_name(b, "to");
     put_text(b, e->kind);
     put_name(b, "cause");
@@ -68,6 +58,28 @@ events_put_event(void *arg, const struct store_event *e)
     if (colon) {
         put_name(b, "reason");
         put_text(b, colon + 2);
+    }
+}
+
+/* Runs on the store thread. Kinds with a dot are no states. */
+static int
+events_put_event(void *arg, const struct store_event *e)
+{
+    struct event_waiter *w = arg;
+    struct buf *b = &w->events;
+
+    buf_puts(b, w->n++ ? ",{" : "{");
+    put_number(b, "seq", e->seq);
+    put_number(b, "time", (uint64_t)e->time_ms);
+    put_name(b, "sessionId");
+    put_text(b, e->session);
+    put_name(b, "agent");
+    put_text(b, e->agent);
+    if (strchr(e->kind, '.')) {
+        put_name(b, "kind");
+        put_text(b, e->kind);
+    } else {
+        events_put_change(b, e);
     }
     events_put_members(b, e->figures);
     buf_puts(b, "}");

@@ -6,7 +6,9 @@
 #include "supervisor/session/images.h"
 
 #include "base/hfd.h"
+#include "base/image_name.h"
 #include "supervisor/config/config.h"
+#include "supervisor/config/image_list.h"
 #include "supervisor/session/life.h"
 #include "supervisor/session/say.h"
 #include "supervisor/session/session.h"
@@ -23,7 +25,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { PATH_BYTES = 1200, COPY_BYTES = 1 << 30 };
+enum { PATH_BYTES = 1200, COPY_BYTES = 1 << 30, IMAGE_RAM_MB_MAX = 1024 };
 
 /* --- the table */
 
@@ -62,23 +64,119 @@ image_find(struct supervisor *sv, const char *hash)
 void
 image_drop(struct session_image *i)
 {
-    if (!i->n_sessions && i != i->sv->images.current)
+    images_share_pool(i->sv);
+    if (!i->n_sessions && !i->has_name)
         (void)unlink(i->path);
 }
 
-/* --- the current one */
+/* --- names */
 
-/* New sessions use this image from now on. */
-int
-images_set_current(struct supervisor *sv, const char *path)
+/* Finds the image of an installed file by its hash. Two files with the same
+ * contents are one image. */
+static int
+images_install(struct supervisor *sv, const char *path,
+               struct session_image **ret)
 {
     char hash[IMAGE_HASH_BYTES];
 
     int r = image_hash_cached(path, hash);
     if (r < 0)
         return r;
-    sv->images.current = image_find(sv, hash);
-    return sv->images.current ? 0 : -ENOMEM;
+    struct session_image *i = image_find(sv, hash);
+    if (i && !i->source)
+        i->source = strdup(path);
+    if (!i || !i->source)
+        return -ENOMEM;
+    i->has_name = true;
+    *ret = i;
+    return 0;
+}
+
+/* New sessions use this image from now on. */
+int
+images_set_current(struct supervisor *sv, const char *path)
+{
+    return images_install(sv, path, &sv->images.current);
+}
+
+int
+images_add_names(struct supervisor *sv, const struct image_list *list,
+                 bool are_disks)
+{
+    struct images *t = &sv->images;
+    struct image_name *names =
+        reallocarray(t->names, t->n_names + list->n + 1, sizeof *t->names);
+
+    if (!names)
+        return -ENOMEM;
+    t->names = names;
+    for (size_t n = 0; n < list->n; n++) {
+        const struct image_entry *e = &list->v[n];
+        struct image_name *to = &t->names[t->n_names];
+        int r = images_install(sv, e->path, &to->image);
+        if (r == 0 && !(to->name = strdup(e->name)))
+            r = -ENOMEM;
+        if (r == -ENOMEM)
+            return r;
+        if (r < 0)
+            say(sv, LEVEL_warn, "image %s: %s: %s; sessions cannot use it",
+                e->name, e->path, strerror(-r));
+        else
+            t->names[t->n_names++].image->is_disk = are_disks;
+    }
+    return 0;
+}
+
+static void
+images_refuse(const struct images *t, struct call *q, const char *name,
+              bool is_disk)
+{
+    CLEANUP(buf_fini) struct buf known;
+
+    buf_init(&known, ANSWER_TEXT_BYTES / 2);
+    buf_puts(&known, is_disk ? "" : IMAGE_DEFAULT);
+    for (size_t i = 0; i < t->n_names; i++) {
+        if (t->names[i].image->is_disk != is_disk)
+            continue;
+        buf_puts(&known, known.len ? ", " : "");
+        buf_puts(&known, t->names[i].name);
+    }
+    answer_error(q, INVALID_PARAMS,
+                 "%s: there is no image '%.64s'; known: %.*s",
+                 is_disk ? "diskImage" : "image", name,
+                 known.len ? (int)known.len : 4, known.len ? known.p : "none");
+}
+
+static struct session_image *
+images_named(const struct images *t, const char *name, bool is_disk)
+{
+    for (size_t i = 0; i < t->n_names; i++)
+        if (t->names[i].image->is_disk == is_disk &&
+            !strcmp(t->names[i].name, name))
+            return t->names[i].image;
+    return NULL;
+}
+
+bool
+images_choose(struct supervisor *sv, struct call *q, struct session_image **ret)
+{
+    const struct images *t = &sv->images;
+    const char *disk = param_text(q, "diskImage");
+    const char *name = disk ? disk : param_text(q, "image");
+
+    *ret = t->current;
+    if (!name || (!disk && !strcmp(name, IMAGE_DEFAULT)))
+        return true;
+    if (disk && !t->machine) {
+        answer_error(q, INVALID_PARAMS,
+                     "diskImage: libexec/wasmsand-v86 is not installed beside "
+                     "the supervisor; `make v86` builds it");
+        return false;
+    }
+    *ret = images_named(t, name, disk != NULL);
+    if (!*ret)
+        images_refuse(t, q, name, disk != NULL);
+    return *ret;
 }
 
 /* --- keeping */
@@ -125,7 +223,7 @@ images_sync_folder(const char *path)
  * the old one, which workers have mapped. The name becomes final when the file
  * is complete. */
 static int
-images_keep(const struct session_image *i, const char *path, const char *folder)
+images_keep(const struct session_image *i, const char *folder)
 {
     char draft[PATH_BYTES + 8];
 
@@ -135,9 +233,9 @@ images_keep(const struct session_image *i, const char *path, const char *folder)
         return -errno;
     (void)snprintf(draft, sizeof draft, "%s/new", folder);
     (void)unlink(draft);
-    int r = linkat(AT_FDCWD, path, AT_FDCWD, draft, AT_SYMLINK_FOLLOW) == 0
+    int r = linkat(AT_FDCWD, i->source, AT_FDCWD, draft, AT_SYMLINK_FOLLOW) == 0
                 ? 0
-                : images_copy(path, draft);
+                : images_copy(i->source, draft);
     if (r == 0 && rename(draft, i->path) < 0)
         r = -errno;
     if (r < 0)
@@ -167,8 +265,8 @@ images_remove_others(struct supervisor *sv, const char *folder)
 /* A missing copy is not an error for sessions of today, only for those after an
  * upgrade, so it is logged. */
 void
-images_begin(struct supervisor *sv, const char *path,
-             const struct pool_config *c, const struct cgroup_host *h)
+images_begin(struct supervisor *sv, const struct pool_config *c,
+             const struct cgroup_host *h)
 {
     struct images *t = &sv->images;
     char folder[PATH_BYTES];
@@ -179,12 +277,16 @@ images_begin(struct supervisor *sv, const char *path,
     if (!t->current)
         return;
     (void)snprintf(folder, sizeof folder, "%s/images", sv->config->store_dir);
-    int r = images_keep(t->current, path, folder);
-    if (r < 0)
-        say(sv, LEVEL_warn,
-            "no copy of the root image in %s (%s): after an upgrade, sessions "
-            "created with it cannot be resumed",
-            folder, strerror(-r));
+    LIST_FOR_EACH(it, &t->all) {
+        const struct session_image *i =
+            CONTAINER_OF(it, struct session_image, link);
+        int r = i->source ? images_keep(i, folder) : 0;
+        if (r < 0)
+            say(sv, LEVEL_warn,
+                "no copy of the root image %s in %s (%s): after an upgrade, "
+                "sessions created with it cannot be resumed",
+                i->source, folder, strerror(-r));
+    }
     images_remove_others(sv, folder);
 }
 
@@ -206,8 +308,8 @@ images_on_failed(void *arg, const char *why)
 {
     const struct session_image *i = arg;
 
-    say(i->sv, LEVEL_error,
-        "no worker with the root image %s can be started: %s", i->hash, why);
+    say(i->sv, LEVEL_error, "no worker with the image %s can be started: %s",
+        i->hash, why);
     lives_refuse_image(i->sv, i, why);
     pool_forget_want(i->pool);
 }
@@ -223,26 +325,68 @@ static const struct pool_events events_of_image = {.ready = images_on_ready,
                                                    .failed = images_on_failed,
                                                    .ended = images_on_ended};
 
-/* Starts a pool for an image that is not current. The workers hash the image
- * themselves: it may have been damaged since it was stored. */
+/* Writes the command line of the workers of a root image. An installed file was
+ * hashed at the start. The workers hash a copy themselves: it may have been
+ * damaged since it was stored. */
+static void
+images_put_words(const struct session_image *i, char *file, char **ret)
+{
+    const struct images *t = &i->sv->images;
+
+    *ret++ = t->pool_config.argv[0];
+    *ret++ = "worker";
+    *ret++ = "--root";
+    *ret++ = file;
+    if (file == i->source) {
+        *ret++ = "--image-hash";
+        *ret++ = (char *)i->hash;
+    }
+    if (t->pool_config.compiles)
+        *ret++ = "--compile";
+    if (t->code) {
+        *ret++ = "--checked-code";
+        *ret++ = t->code;
+    }
+}
+
+/* Writes the command line of the workers of a disk image. They boot with the
+ * usual limits in advance; a session with others boots again. */
+static void
+images_put_disk_words(struct session_image *i, char *file, char **ret)
+{
+    const struct config *c = i->sv->config;
+    uint32_t memory = c->standard[LIMIT_memory];
+
+    (void)snprintf(i->memory_mb, sizeof i->memory_mb, "%u",
+                   memory < IMAGE_RAM_MB_MAX ? memory : IMAGE_RAM_MB_MAX);
+    (void)snprintf(i->disk_mb, sizeof i->disk_mb, "%u",
+                   c->standard[LIMIT_disk]);
+    *ret++ = i->sv->images.machine;
+    *ret++ = "worker";
+    *ret++ = "--disk-image";
+    *ret++ = file;
+    *ret++ = "--memory-limit";
+    *ret++ = i->memory_mb;
+    *ret++ = "--disk-limit";
+    *ret++ = i->disk_mb;
+}
+
+/* Starts a pool for an image that is not current. */
 static int
 images_begin_workers(struct session_image *i)
 {
     struct images *t = &i->sv->images;
     struct pool_config c = t->pool_config;
-    char *argv[IMAGE_ARGS] = {c.argv[0], "worker", "--root", i->path};
-    size_t n = 4;
+    bool is_installed = i->source && access(i->source, R_OK) == 0;
+    char *file = is_installed ? i->source : i->path;
 
-    if (c.compiles)
-        argv[n++] = "--compile";
-    if (t->code) {
-        argv[n++] = "--checked-code";
-        argv[n++] = t->code;
-    }
-
-    if (access(i->path, R_OK) < 0)
+    if (access(file, R_OK) < 0 || (i->is_disk && !t->machine))
         return -ENOENT;
-    memcpy(i->argv, argv, sizeof argv);
+    if (i->is_disk)
+        images_put_disk_words(i, file, i->argv);
+    else
+        images_put_words(i, file, i->argv);
+    c.compiles &= !i->is_disk;
     c.argv = i->argv;
     c.events = &events_of_image;
     c.arg = i;
@@ -253,9 +397,32 @@ int
 image_take(struct session_image *i, const uint32_t *limit,
            OWN struct worker **ret)
 {
-    int r = i->pool ? 0 : images_begin_workers(i);
+    int r = 0;
 
+    if (!i->pool) {
+        r = images_begin_workers(i);
+        images_share_pool(i->sv);
+    }
     return r < 0 ? r : pool_take(i->pool, limit, ret);
+}
+
+/* An image is in use while there is a session with it. A pool that has more
+ * workers ready than its share ends them. */
+void
+images_share_pool(struct supervisor *sv)
+{
+    uint32_t left = sv->config->pool_size;
+
+    LIST_FOR_EACH(it, &sv->images.all) {
+        struct session_image *i = CONTAINER_OF(it, struct session_image, link);
+        bool has_one = i->has_name && i->n_sessions && left > 1;
+        if (!i->pool)
+            continue;
+        pool_set_idle(i->pool, has_one);
+        left -= has_one;
+    }
+    if (sv->pool)
+        pool_set_idle(sv->pool, left);
 }
 
 /* --- beginning and end */
@@ -275,7 +442,11 @@ images_fini(struct images *t)
         struct session_image *i = CONTAINER_OF(it, struct session_image, link);
         pool_free(i->pool);
         list_remove(&i->link);
+        free(i->source);
         free(i->path);
         free(i);
     }
+    for (size_t i = 0; i < t->n_names; i++)
+        free(t->names[i].name);
+    free(t->names);
 }

@@ -6,6 +6,7 @@
 
 #include "base/os_time.h"
 #include "supervisor/config/config.h"
+#include "supervisor/session/forward.h"
 #include "supervisor/session/not_copied.h"
 #include "supervisor/session/repair.h"
 #include "supervisor/session/say.h"
@@ -143,6 +144,7 @@ life_begin(struct session *s, enum life_phase phase)
     buf_init(&l->figures, SIZE_MAX);
     worker_link_init(&l->link);
     commits_init(&l->commits);
+    life_broker_init(&l->broker);
     list_push_back(&s->sv->lives, &l->all);
     s->life = l;
     life_set_deadline(l, START_S);
@@ -267,6 +269,8 @@ life_do_serve(struct life *l)
 
     life_set_deadline(l, 0);
     life_used(l);
+    session_forward_open_all(s);
+    life_broker_update(l); /* the policy may have changed meanwhile */
     if (s->sv->config->idle_pause_s && !s->command)
         reactor_set_timer(&s->sv->reactor, &l->idle, life_idle_at(l));
     metrics_add(&s->sv->counters.start, time_mono_ns() - l->begun_ns);
@@ -281,14 +285,23 @@ life_do_serve(struct life *l)
     session_serve_waiting(s);
 }
 
-/* The worker has answered `create` or `state.load`. It is ready when no such
- * answer is missing. */
+/* The worker has answered `create`, `state.load` or `network.set`. It is ready
+ * when no such answer is missing: calls must find the network that the session
+ * has. */
 static void
 life_started(struct life *l, const char *error)
 {
-    if (error)
+    const uint32_t *asked = l->link.n_asked;
+
+    if (error) {
         life_kill(l, SESSION_error, CAUSE_failed, "%s", error);
-    else if (!l->link.n_asked[ASK_CREATE] && !l->link.n_asked[ASK_LOAD])
+        return;
+    }
+    if (asked[ASK_CREATE] || asked[ASK_LOAD] || asked[ASK_NETWORK])
+        return;
+    if (!l->broker.was_told)
+        life_broker_update(l);
+    if (!asked[ASK_NETWORK])
         life_event(l, LIFE_READY, NULL);
 }
 
@@ -301,8 +314,11 @@ life_answered(struct life *l, uint64_t number, uint64_t commit,
     if (number == ASK_LOAD &&
         (l->load.phase == LOAD_REPAIRING || l->load.phase == LOAD_FORGETTING)) {
         repair_broken_off(l);
-    } else if (number == ASK_CREATE || number == ASK_LOAD) {
+    } else if (number == ASK_CREATE || number == ASK_LOAD ||
+               (number == ASK_NETWORK && life_is_loading(l))) {
         life_started(l, error);
+    } else if (number == ASK_NETWORK) {
+        life_broker_answered(l, error);
     } else if (number == ASK_LEAVE) {
         if (error)
             say(l->s->sv, LEVEL_warn,

@@ -13,6 +13,7 @@
 
 #include "base/buf.h"
 #include "supervisor/common/reactor.h"
+#include "supervisor/session/broker.h"
 #include "supervisor/session/commits.h"
 #include "supervisor/session/life_table.h"
 #include "supervisor/session/sessions.h"
@@ -50,6 +51,7 @@ struct life {
     struct worker_link link;
     struct commit_stream commits;
     struct state_load load;
+    struct life_broker broker;
 };
 
 /* Gives the session a life in `phase`, LIFE_WANTING or LIFE_NEW_WANTING.

@@ -4,6 +4,7 @@
 
 #include "base/exit.h"
 #include "base/os_time.h"
+#include "supervisor/session/forward.h"
 #include "supervisor/session/say.h"
 #include "supervisor/session/session.h"
 
@@ -195,6 +196,8 @@ life_reap(struct life *l, bool was_killed, struct ending *ret)
         life_log_words(l);
     reactor_remove(&sv->reactor, &l->link.source);
     reactor_remove(&sv->reactor, &l->commits.source);
+    session_forward_close_all(l->s);
+    life_broker_close(l);
     worker_reap(STEAL(l->worker), ret);
     sv->n_workers--;
     life_put_figures(l, ret);

@@ -196,7 +196,7 @@ output_pass(struct life *l, struct text params)
     buf_init(&b, SIZE_MAX);
     output_put(&b, l->s, params, id);
     if (!b.error)
-        c->peer.ops->notify(&c->peer, b.p, b.len, false);
+        c->peer.ops->send(&c->peer, b.p, b.len, false);
     buf_fini(&b);
     if (c->ops->is_behind(c))
         list_push_back(&c->stalled, &l->link.stall);

@@ -7,6 +7,7 @@
 #include "base/json.h"
 #include "store/thread.h"
 #include "supervisor/session/call.h"
+#include "supervisor/session/network.h"
 #include "supervisor/session/sessions.h"
 #include "supervisor/session/supervisor.h"
 
@@ -35,6 +36,7 @@ struct session {
     bool is_interval, auto_resume;
     bool is_lost;       /* could not be created: there is no row */
     bool has_state;     /* in the store */
+    bool has_previews;  /* a preview was used */
     struct end *end;    /* session.end is being stored */
     bool row_has_ended; /* the store has its end */
     struct life *life;
@@ -43,7 +45,10 @@ struct session {
     size_t output_len;
     uint64_t output_at;
     struct list waiting; /* calls that wait until it is active or cannot be */
-    char *not_copied;    /* for the answer of a fork or resume: not_copied.c */
+    struct session_network *network; /* network.h; NULL: it never had one */
+    struct list forwards;            /* of ports: forward.h */
+    size_t n_forwards;
+    char *not_copied; /* for the answer of a fork or resume: not_copied.c */
     size_t not_copied_len;
 };
 
@@ -85,6 +90,13 @@ void session_put_row_json(const struct store_session *row, struct buf *b);
 int session_take_options(struct session *s, struct call *q);
 /* Reads limits and options as the store kept them. -EBADMSG, -ENOMEM. */
 int session_read_options(struct session *s);
+/* Writes the name of the image in such options, as JSON. */
+void session_put_image_name(const char *options, struct buf *b);
+/* True for a session of an x86 computer, by its stored options. */
+bool session_has_disk(const struct session *s);
+/* Writes network and forwards into the options, as the store keeps them.
+ * -ENOMEM: the options are unchanged. */
+int session_write_options(struct session *s);
 /* Writes the parameters of the worker's `create`. */
 void session_put_create(const struct session *s, struct buf *b);
 
@@ -106,6 +118,11 @@ struct session_change {
 };
 /* Enters the state now, and makes the store keep row and event. */
 void session_enter(struct session *s, const struct session_change *c);
+/* Makes the store keep the row as it is now, for example with other options,
+ * and an event with a kind of its own, which is a constant. `event` is a JSON
+ * object with a NUL, NULL for no memory. */
+void session_note(struct session *s, const char *kind, OWN char *event,
+                  session_change_done *done, void *arg);
 /* At the end: gives up changes that the store did not accept. */
 void session_forget_unsaved(struct supervisor *sv);
 

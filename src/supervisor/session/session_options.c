@@ -3,22 +3,30 @@
  *
  * limits:  {"memoryMb":512,"cpuPercent":100,"diskMb":1024,"maxProcesses":64}
  * options: {"autoResume":true} and "command" (an array) or "create" (the
- *          client's parameters for the worker's create). */
+ *          client's parameters for the worker's create), "network" and
+ *          "ports" (network.h, forward.h). "network" of a command is true or
+ *          false. */
 #include "supervisor/session/session.h"
 
+#include "base/image_name.h"
 #include "supervisor/config/config.h"
+#include "supervisor/session/forward.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* Parameters of session.create that the worker is given as they are. */
 static const char *const passed_on[] = {
-    "env",        "timeoutMs",    "seed",          "clock",
-    "allowTools", "pythonPath",   "writablePaths", "cwd",
-    "fileCount",  "commandBytes", "user"};
+    "env",        "timeoutMs",     "seed",     "clock",     "allowTools",
+    "pythonPath", "writablePaths", "cwd",      "fileCount", "commandBytes",
+    "user",       "image",         "diskImage"};
 
 enum { COMMAND_BYTES = 1 << 20 };
+
+/* Minimum limits of an x86 computer. */
+enum { MACHINE_MEMORY_MB = 40, MACHINE_DISK_MB = 16 };
 
 /* --- from the client */
 
@@ -135,11 +143,17 @@ static int
 session_options_check_command(const struct session *s, struct call *q)
 {
     const struct json *command = param(q, "command");
-    bool wants_network = param_bool(q, "network", false);
+    const struct json *network = param(q, "network");
 
-    if (wants_network && !command)
-        return session_options_refuse(q, "network", "is for a command only");
-    if (wants_network && !s->sv->config->command_network)
+    if (command && network && !json_is_bool(network))
+        return session_options_refuse(
+            q, "network",
+            "of a command must be true or false: a policy is for sandboxes");
+    if (json_is(network, JSON_TRUE) && !command)
+        return session_options_refuse(q, "network",
+                                      "true is for a command only; a sandbox "
+                                      "has a policy (docs/network.md)");
+    if (json_is(network, JSON_TRUE) && !s->sv->config->command_network)
         return session_options_refuse(
             q, "network", "needs commandNetwork in the configuration");
     if (command && !json_count(command))
@@ -148,6 +162,35 @@ session_options_check_command(const struct session *s, struct call *q)
         if (param(q, passed_on[i]))
             return session_options_refuse(q, passed_on[i],
                                           "is not for a command");
+    return 0;
+}
+
+/* An x86 computer has a disk image, and few of the parameters. Its sizes are
+ * the limits of memory and disk. */
+static int
+session_options_check_mode(const struct session *s, struct call *q)
+{
+    const char *mode = param_text(q, "mode");
+    bool is_machine = mode && !strcmp(mode, "v86");
+
+    if (mode && !is_machine && strcmp(mode, "simple") != 0)
+        return session_options_refuse(q, "mode", "must be simple or v86");
+    if (is_machine != !!param(q, "diskImage"))
+        return session_options_refuse(q, is_machine ? "mode" : "diskImage",
+                                      is_machine ? "v86 needs diskImage"
+                                                 : "is for mode v86 only");
+    if (is_machine && param(q, "command"))
+        return session_options_refuse(q, "command", "is not in mode v86");
+    for (size_t i = 0; is_machine && i < sizeof passed_on / sizeof *passed_on;
+         i++)
+        if (param(q, passed_on[i]) && strcmp(passed_on[i], "diskImage") != 0 &&
+            strcmp(passed_on[i], "timeoutMs") != 0)
+            return session_options_refuse(q, passed_on[i],
+                                          "is not in mode v86");
+    if (is_machine && (s->limit[LIMIT_memory] < MACHINE_MEMORY_MB ||
+                       s->limit[LIMIT_disk] < MACHINE_DISK_MB))
+        return session_options_refuse(
+            q, "limits", "of mode v86 must be at least memoryMb 40, diskMb 16");
     return 0;
 }
 
@@ -181,6 +224,26 @@ session_options_check_user(struct call *q)
     return -EINVAL;
 }
 
+static int
+session_options_take_network(struct session *s, struct call *q)
+{
+    char why[NETWORK_WHY_BYTES] = "out of memory";
+
+    int r = param(q, "seed") || param(q, "clock")
+                ? -EINVAL
+                : session_network_set(s, param(q, "network"), why);
+    if (r == -EINVAL && (param(q, "seed") || param(q, "clock")))
+        (void)snprintf(why, sizeof why,
+                       "network: a deterministic sandbox cannot have one, "
+                       "because hosts do not repeat their answers");
+    if (r == 0)
+        r = session_write_options(s);
+    if (r < 0)
+        answer_error(q, r == -ENOMEM ? INTERNAL_ERROR : INVALID_PARAMS, "%s",
+                     why);
+    return r;
+}
+
 /* The options are written as JSON, and then read back from it like those of a
  * stored session. A new session and a resumed one are therefore configured by
  * the same code. */
@@ -200,6 +263,8 @@ session_take_options(struct session *s, struct call *q)
     if (r == 0)
         r = session_options_take_limits(s, q);
     if (r == 0)
+        r = session_options_check_mode(s, q);
+    if (r == 0)
         r = session_options_check_files(s, q);
     if (r < 0)
         return r;
@@ -213,6 +278,12 @@ session_take_options(struct session *s, struct call *q)
         r = session_read_options(s);
     else
         r = -ENOMEM;
+    if (r == 0 && !s->command && param(q, "network")) {
+        if (session_has_disk(s))
+            return session_options_refuse(
+                q, "network", "is not for an x86 computer, which has none");
+        return session_options_take_network(s, q);
+    }
     if (r < 0)
         answer_error(q, INTERNAL_ERROR, "Internal error: out of memory");
     return r;
@@ -275,7 +346,49 @@ session_read_options(struct session *s)
     s->limit[LIMIT_network] = json_is(json_get(o, "network"), JSON_TRUE);
     if (r == 0 && command)
         return session_options_read_command(s, command);
+    if (r == 0)
+        r = session_network_read(s, json_get(o, "network"));
+    if (r == 0)
+        r = session_forward_read(s, json_get(o, "ports"));
     return r == -EINVAL ? -EBADMSG : r;
+}
+
+/* All other members stay as they are. */
+int
+session_write_options(struct session *s)
+{
+    const struct text old = {s->options, strlen(s->options)};
+    struct json_member m;
+    struct json_scan scan;
+    struct buf b;
+
+    buf_init(&b, SIZE_MAX);
+    buf_puts(&b, "{");
+    if (json_scan_begin(old, &scan))
+        while (json_scan_next(&scan, &m)) {
+            if (text_is(m.name, "network") || text_is(m.name, "ports"))
+                continue;
+            buf_puts(&b, b.len > 1 ? ",\"" : "\"");
+            buf_add(&b, m.name.p, m.name.len);
+            buf_puts(&b, "\":");
+            buf_add(&b, m.value.p, m.value.len);
+        }
+    if (s->network) {
+        put_name(&b, "network");
+        session_network_put_stored(&b, s->network);
+    }
+    if (s->n_forwards) {
+        put_name(&b, "ports");
+        session_forward_put(&b, s);
+    }
+    buf_add(&b, "}", 2);
+    if (b.error) {
+        buf_fini(&b);
+        return -ENOMEM;
+    }
+    free(s->options);
+    s->options = buf_steal(&b);
+    return 0;
 }
 
 /* --- to the worker */
@@ -292,6 +405,32 @@ session_options_member_of(struct text object, const char *name)
             if (text_is(m.name, name))
                 return m.value;
     return (struct text){0};
+}
+
+bool
+session_has_disk(const struct session *s)
+{
+    const struct text options = {s->options, strlen(s->options)};
+    const struct text create = session_options_member_of(options, "create");
+
+    return session_options_member_of(create, "diskImage").p;
+}
+
+/* A session that named none, for example one of an older version, has the
+ * default image. */
+void
+session_put_image_name(const char *options, struct buf *b)
+{
+    const struct text all = {options, strlen(options)};
+    const struct text create = session_options_member_of(all, "create");
+    const struct text disk = session_options_member_of(create, "diskImage");
+    const struct text name =
+        disk.p ? disk : session_options_member_of(create, "image");
+
+    if (name.p)
+        buf_add(b, name.p, name.len);
+    else
+        put_text(b, IMAGE_DEFAULT);
 }
 
 /* Writes a member of the worker's `limits`: the value that the session asked
@@ -320,7 +459,8 @@ session_options_put_stored(struct buf *b, struct text create)
     if (!create.p || !json_scan_begin(create, &s))
         return;
     while (json_scan_next(&s, &m)) {
-        if (text_is(m.name, "fileCount") || text_is(m.name, "commandBytes"))
+        if (text_is(m.name, "fileCount") || text_is(m.name, "commandBytes") ||
+            text_is(m.name, "diskImage"))
             continue;
         buf_puts(b, ",\"");
         buf_add(b, m.name.p, m.name.len);

@@ -28,6 +28,8 @@ struct change {
     bool is_new, row_has_ended;
     char from[SESSION_ID_BYTES]; /* the session it is a fork of */
     char *event;                 /* JSON */
+    char *options;               /* those of the session may be replaced */
+    const char *kind;            /* of the event */
     enum session_state to;
     int64_t time_ms;
     session_change_done *done;
@@ -64,7 +66,7 @@ session_state_run_change(struct store *store, struct store_job *j)
     struct store_event e = {.time_ms = c->time_ms,
                             .session = c->row.id,
                             .agent = c->row.agent,
-                            .kind = session_state_names[c->to],
+                            .kind = c->kind,
                             .cause = c->cause,
                             .figures = c->event};
 
@@ -94,15 +96,24 @@ change_free(struct change *c)
 
     buf_fini(&c->frames);
     free(c->event);
+    free(c->options);
     free(c);
     session_put(s);
 }
 
+/* Without memory, the options stay those of the row before. */
 static void
 session_state_fill_row(struct change *c)
 {
+    char *options = strdup(c->s->options);
+
     session_row(c->s, &c->row);
     c->row.cause = c->cause;
+    if (options) {
+        free(c->options);
+        c->options = options;
+    }
+    c->row.options = c->options;
 }
 
 /* Tries once more, with the session as it is now. */
@@ -234,21 +245,23 @@ session_state_set(struct session *s, const struct session_change *c)
     s->sv->counters.entered[c->to][c->cause]++;
 }
 
-/* Without memory for the job, the state changes in memory only, and the caller
- * is notified of the error. */
-void
-session_enter(struct session *s, const struct session_change *c)
+static bool
+session_state_is_new(const struct session_change *c)
 {
-    bool is_new = c->cause == CAUSE_created || c->cause == CAUSE_forked;
-    enum session_state from = s->state;
-    struct change *n = calloc(1, sizeof *n);
+    return c->cause == CAUSE_created || c->cause == CAUSE_forked;
+}
 
-    session_state_set(s, c);
-    if (c->json)
-        session_put_json(s, c->json);
-    session_state_log_change(s, from, is_new);
-    char *event = n ? session_state_event_json(s, from, is_new, c) : NULL;
-    if (!event) {
+/* Posts the row and an event to the store. Without memory, the change is in
+ * memory only, and the caller is notified of the error. */
+static void
+session_state_post(struct session *s, const struct session_change *c,
+                   const char *kind, OWN char *event)
+{
+    struct change *n = event ? calloc(1, sizeof *n) : NULL;
+    char *options = n ? strdup(s->options) : NULL;
+
+    if (!options) {
+        free(event);
         free(n);
         if (c->done)
             c->done(s, c->arg, -ENOMEM, "out of memory");
@@ -260,18 +273,48 @@ session_enter(struct session *s, const struct session_change *c)
                                  .may_use_reserve = session_state_makes_space,
                                  .bytes = strlen(event) + sizeof *n},
                          .s = session_get(s),
-                         .is_new = is_new,
+                         .is_new = session_state_is_new(c),
                          .row_has_ended = s->row_has_ended,
                          .event = event,
+                         .options = options,
+                         .kind = kind,
                          .to = c->to,
                          .time_ms = s->changed_ms,
                          .done = c->done,
                          .arg = c->arg};
     buf_init(&n->frames, SIZE_MAX);
-    (void)snprintf(n->cause, sizeof n->cause, "%s%s%s", cause_names[c->cause],
+    (void)snprintf(n->cause, sizeof n->cause, "%s%s%s", cause_names[s->cause],
                    *s->reason ? ": " : "", s->reason);
     if (c->forked_from)
         memcpy(n->from, c->forked_from->id, sizeof n->from);
     session_state_fill_row(n);
     store_thread_post(s->sv->store_thread, &n->job);
+}
+
+void
+session_enter(struct session *s, const struct session_change *c)
+{
+    bool is_new = session_state_is_new(c);
+    enum session_state from = s->state;
+
+    session_state_set(s, c);
+    if (c->json)
+        session_put_json(s, c->json);
+    session_state_log_change(s, from, is_new);
+    session_state_post(s, c, session_state_names[c->to],
+                       session_state_event_json(s, from, is_new, c));
+}
+
+/* The cause of a session that exists is never that of a new one. */
+void
+session_note(struct session *s, const char *kind, OWN char *event,
+             session_change_done *done, void *arg)
+{
+    const struct session_change c = {.to = s->state,
+                                     .cause = CAUSE_requested,
+                                     .reason = s->reason,
+                                     .done = done,
+                                     .arg = arg};
+
+    session_state_post(s, &c, kind, event);
 }

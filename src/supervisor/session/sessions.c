@@ -1,5 +1,6 @@
 /* The table of sessions that have not ended, and their representation in the
  * store and in JSON. */
+#include "supervisor/session/forward.h"
 #include "supervisor/session/session.h"
 
 #include "record/record.h"
@@ -120,6 +121,7 @@ session_new(struct supervisor *sv, const char *id)
     if (!s)
         return NULL;
     *s = (struct session){.sv = sv, .refs = 1, .state = SESSION_starting};
+    list_init(&s->forwards);
     list_init(&s->waiting);
     if (id)
         memcpy(s->id, id, SESSION_ID_BYTES);
@@ -139,6 +141,7 @@ session_set_image(struct session *s, struct session_image *i)
     s->image = i;
     if (i)
         i->n_sessions++;
+    images_share_pool(s->sv);
 }
 
 struct session *
@@ -162,6 +165,8 @@ session_put(struct session *s)
     free(s->command);
     free(s->output);
     free(s->not_copied);
+    session_forward_free_all(s);
+    session_network_free(s->network);
     free(s);
 }
 
@@ -270,6 +275,10 @@ session_put_row_json(const struct store_session *row, struct buf *b)
     put_name(b, "durability");
     put_text(b, row->is_interval ? "interval" : "full");
     sessions_put_optional(b, "image", row->image);
+    if (*row->image) {
+        put_name(b, "imageName");
+        session_put_image_name(row->options, b);
+    }
     sessions_put_raw(b, "options", row->options);
     buf_puts(b, "}");
 }
@@ -365,6 +374,8 @@ sessions_load_row(void *arg, const struct store_session *row)
     s->changed_ms = row->changed_ms;
     s->is_interval = row->is_interval;
     s->has_state = row->used.inodes || row->used.pages || row->used.other;
+    if (image)
+        image->is_disk |= session_has_disk(s);
     return session_read_options(s);
 }
 

@@ -45,6 +45,10 @@ struct counters {
     uint64_t routed;            /* to workers */
     uint64_t commits, commit_bytes;
     uint64_t clients;
+    struct {
+        uint64_t brokers, opened, denied;
+        uint64_t sent, received; /* bytes of connections that were closed */
+    } network;
     uint64_t answered[METHODS_MAX]
                      [2];    /* by method_index: successful, with an error */
     struct histogram start;  /* from starting to active */

@@ -4,12 +4,19 @@
 
 #include "supervisor/common/reactor.h"
 #include "supervisor/session/images.h"
+#include "supervisor/session/preview_token.h"
 #include "supervisor/session/sessions.h"
 
 struct config;       /* config.h */
 struct store_thread; /* store/thread.h */
 struct store;        /* store/store.h */
 struct pool;         /* worker.h */
+
+/* Of front/preview.c. */
+struct preview_figures {
+    size_t connections;
+    uint64_t passed, refused; /* requests */
+};
 
 /* Belongs to the thread of the event loop. The store thread uses the store, and
  * nothing else of it. */
@@ -18,7 +25,8 @@ struct supervisor {
     const struct config *config;
     struct store *store; /* used by the store thread, while it runs */
     struct store_thread *store_thread;
-    struct pool *pool; /* with the current image */
+    const char *broker; /* path of the program, "": not installed */
+    struct pool *pool;  /* with the current image */
     struct images images;
     struct sessions sessions;
     struct list lives;         /* of sessions, in the order of their starts */
@@ -30,7 +38,10 @@ struct supervisor {
     size_t n_clients;
     size_t n_workers; /* in use by sessions */
     struct counters counters;
-    int64_t started_ms;  /* since 1970 */
+    int64_t started_ms; /* since 1970 */
+    struct preview_key preview_key;
+    struct preview_figures previews;
+    int preview_port;    /* 0: there are no previews */
     bool is_ending;      /* shutdown was requested */
     char start_why[256]; /* the last failed start of a worker */
 };

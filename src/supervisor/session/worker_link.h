@@ -23,9 +23,10 @@ enum {
     ASK_LEAVE,
     ASK_CANCEL,
     ASK_HANG_UP,
-    ASK_WINDOW
+    ASK_WINDOW,
+    ASK_NETWORK,
+    ASK_LAST = ASK_NETWORK
 };
-enum { ASK_LAST = 7 };
 
 enum link_state {
     LINK_CLOSED,

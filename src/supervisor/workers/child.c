@@ -21,12 +21,14 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { GO_HFD = 4, FAIL_HFD, PARENT_HFD };
+enum { NETWORK_HFD = 4, GO_HFD, FAIL_HFD, PARENT_HFD };
+/* For the requests of many connections at a time. */
+enum { NETWORK_BYTES = 1 << 20 };
 
 /* Shared with the spawner until its exec. */
 struct child {
     char *const *argv, *const *envp;
-    int rpc_hfd, words_hfd, state_hfd; /* its ends */
+    int rpc_hfd, words_hfd, state_hfd, network_hfd; /* its ends */
     int go_hfd, fail_hfd;
     int parent_hfd; /* the supervisor, as a process */
 };
@@ -56,6 +58,7 @@ child_set_descriptors(struct child *n)
 {
     if (dup2(n->rpc_hfd, 0) < 0 || dup2(n->rpc_hfd, 1) < 0 ||
         dup2(n->words_hfd, 2) < 0 || dup2(n->state_hfd, 3) < 0 ||
+        dup2(n->network_hfd, NETWORK_HFD) < 0 ||
         dup3(n->go_hfd, GO_HFD, O_CLOEXEC) < 0 ||
         dup3(n->fail_hfd, FAIL_HFD, O_CLOEXEC) < 0 ||
         dup3(n->parent_hfd, PARENT_HFD, O_CLOEXEC) < 0)
@@ -201,6 +204,23 @@ child_pair(int type, int *ret_here, int *ret_child)
     return fcntl(v[0], F_SETFL, O_NONBLOCK) < 0 ? -errno : 0;
 }
 
+/* Creates the socket pair of the broker. The broker gets our end, and its sends
+ * may wait, so the end blocks. */
+static int
+child_network(int *ret_here, int *ret_child)
+{
+    const int size = NETWORK_BYTES;
+    int v[2];
+
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, v) < 0)
+        return -errno;
+    *ret_here = v[0];
+    *ret_child = v[1];
+    for (int i = 0; i < 2; i++)
+        (void)setsockopt(v[i], SOL_SOCKET, SO_SNDBUF, &size, sizeof size);
+    return 0;
+}
+
 static int
 child_words(int *ret_here, int *ret_child)
 {
@@ -223,17 +243,21 @@ child_with_streams(const struct cgroup *g, struct spawn_request *b,
         .argv = b->argv, .envp = b->envp, .parent_hfd = b->parent_hfd};
     CLEANUP(hfd_closep) int rpc = -1;
     CLEANUP(hfd_closep) int state = -1;
+    CLEANUP(hfd_closep) int network = -1;
     CLEANUP(hfd_closep) int last = -1;
 
     int r = child_pair(SOCK_STREAM, &a->hfd[SPAWN_RPC], &rpc);
     if (r == 0)
         r = child_pair(SOCK_STREAM, &a->hfd[SPAWN_STATE], &state);
     if (r == 0)
+        r = child_network(&a->hfd[SPAWN_NETWORK], &network);
+    if (r == 0)
         r = child_words(&a->hfd[SPAWN_WORDS], &last);
     if (r < 0)
         return child_fail(a, "socketpair", r);
     n.rpc_hfd = rpc;
     n.state_hfd = state;
+    n.network_hfd = network;
     n.words_hfd = last;
     return child_with_pipes(g, &n, a);
 }

@@ -252,6 +252,14 @@ pool_begin_start(struct pool *p)
     return r;
 }
 
+/* Returns the number of workers that should be ready: one at least while a
+ * caller waits for it. */
+static uint32_t
+pool_wanted(const struct pool *p)
+{
+    return p->config.idle ? p->config.idle : p->is_wanted;
+}
+
 /* Starts workers until enough are ready. Right after one was given to a
  * session, refilling waits for a moment: the session should have the processor
  * first. */
@@ -259,7 +267,7 @@ static void
 pool_fill(struct pool *p)
 {
     uint32_t most = p->had_success ? p->config.starts : 1;
-    uint32_t wanted = p->config.idle ? p->config.idle : p->is_wanted;
+    uint32_t wanted = pool_wanted(p);
     char why[WORKER_WHY_BYTES];
 
     if (p->refill_ns && p->n_ready)
@@ -274,6 +282,32 @@ pool_fill(struct pool *p)
             pool_count_failure(p, why);
         }
     }
+}
+
+/* Finds the worker that has been ready for the longest time. */
+static struct worker_process *
+pool_find_ready(const struct pool *p)
+{
+    LIST_FOR_EACH(it, &p->processes) {
+        struct worker_process *m =
+            CONTAINER_OF(it, struct worker_process, link);
+        if (m->state == PROCESS_READY)
+            return m;
+    }
+    return NULL;
+}
+
+/* Ends workers that are ready beyond the number that was set, and those that
+ * become ready later. */
+static void
+pool_shrink(struct pool *p)
+{
+    while (p->is_shrinking && p->n_ready > pool_wanted(p)) {
+        p->n_ready--;
+        worker_process_kill(pool_find_ready(p));
+    }
+    if (p->n_ready + p->n_starting <= pool_wanted(p))
+        p->is_shrinking = false;
 }
 
 /* --- time */
@@ -347,6 +381,7 @@ pool_tick(struct reactor_timer *t)
     pool_end_pauses(p, now);
     pool_remove_stale(p);
     pool_reap_strays(p);
+    pool_shrink(p);
     pool_fill(p);
     pool_set_timer(p, now, pool_check_processes(p, now));
 }
@@ -441,6 +476,16 @@ pool_free(OWN struct pool *p)
     free(p);
 }
 
+void
+pool_set_idle(struct pool *p, uint32_t idle)
+{
+    if (p->config.idle == idle)
+        return;
+    p->config.idle = idle;
+    p->is_shrinking = true;
+    pool_wake(p);
+}
+
 uint32_t
 pool_ready(const struct pool *p)
 {
@@ -490,19 +535,6 @@ pool_set_limits(struct worker_process *m, const uint32_t *limit)
         m->at_ns = time_mono_ns();
     }
     return r;
-}
-
-/* Finds the worker that has been ready for the longest time. */
-static struct worker_process *
-pool_find_ready(const struct pool *p)
-{
-    LIST_FOR_EACH(it, &p->processes) {
-        struct worker_process *m =
-            CONTAINER_OF(it, struct worker_process, link);
-        if (m->state == PROCESS_READY)
-            return m;
-    }
-    return NULL;
 }
 
 /* The limits are set when the worker is assigned, because each session has its

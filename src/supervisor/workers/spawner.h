@@ -33,6 +33,7 @@ enum spawn_hfd {
     SPAWN_WORDS,   /* its standard error */
     SPAWN_RPC,     /* of a worker */
     SPAWN_STATE,   /* of a worker */
+    SPAWN_NETWORK, /* of a worker */
     SPAWN_MESSAGE, /* these four as in struct jail, of a command */
     SPAWN_GO,
     SPAWN_DISK,

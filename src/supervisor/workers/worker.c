@@ -37,7 +37,8 @@ worker_process_new(struct pool *p, bool is_command, size_t ring_bytes)
         free(m);
         return NULL;
     }
-    m->worker = (struct worker){.pid_hfd = -1, .rpc_hfd = -1, .state_hfd = -1};
+    m->worker = (struct worker){
+        .pid_hfd = -1, .rpc_hfd = -1, .state_hfd = -1, .network_hfd = -1};
     m->jail = (struct jail){.pid = -1,
                             .pid_hfd = -1,
                             .message_hfd = -1,
@@ -85,6 +86,7 @@ worker_process_free(OWN struct worker_process *m)
     hfd_closep(&m->worker.pid_hfd);
     hfd_closep(&m->worker.rpc_hfd);
     hfd_closep(&m->worker.state_hfd);
+    hfd_closep(&m->worker.network_hfd);
     hfd_closep(&m->words_hfd);
     m->jail.pid_hfd = -1;
     jail_forget(&m->jail);
@@ -338,6 +340,7 @@ worker_process_take_over(struct worker_process *m, const struct spawn_answer *a)
     m->worker.pid_hfd = a->hfd[SPAWN_PID];
     m->worker.rpc_hfd = a->hfd[SPAWN_RPC];
     m->worker.state_hfd = a->hfd[SPAWN_STATE];
+    m->worker.network_hfd = a->hfd[SPAWN_NETWORK];
     m->words_hfd = a->hfd[SPAWN_WORDS];
     m->jail = (struct jail){.pid = a->pid,
                             .pid_hfd = a->hfd[SPAWN_PID],

@@ -6,9 +6,9 @@
  *
  * A worker runs `wasm-sandbox worker`. Its descriptors: 0 and 1 are one socket
  * for lines of JSON-RPC, 2 is a pipe for its last message, 3 a socket for
- * records. When its runtime is ready and it has sealed itself, it sends
- * worker.ready, which the pool reads. Everything after that is for the session
- * that uses the worker. */
+ * records. 4 is the socket of its broker (net/message.h). When its runtime is
+ * ready and it has sealed itself, it sends worker.ready, which the pool reads.
+ * Everything after that is for the session that uses the worker. */
 #ifndef SUPERVISOR_WORKER_H
 #define SUPERVISOR_WORKER_H
 
@@ -65,6 +65,8 @@ int pool_new(const struct pool_config *c, const struct cgroup_host *h,
  * Workers in use must have been reaped. Accepts NULL. */
 void pool_free(OWN struct pool *p);
 
+/* Sets the number of workers that are kept ready. Workers beyond it end. */
+void pool_set_idle(struct pool *p, uint32_t idle);
 /* The number of workers that are ready, and that are starting. */
 uint32_t pool_ready(const struct pool *p);
 uint32_t pool_starting(const struct pool *p);
@@ -95,10 +97,13 @@ int pool_run(struct pool *p, const struct worker_command *c,
 
 /* The part of a worker that its user sees. */
 struct worker {
-    pid_t pid;      /* 0: not started yet */
-    int pid_hfd;    /* -1: not started yet */
-    int rpc_hfd;    /* non-blocking; -1: a command */
-    int state_hfd;  /* the same */
+    pid_t pid;     /* 0: not started yet */
+    int pid_hfd;   /* -1: not started yet */
+    int rpc_hfd;   /* non-blocking; -1: a command */
+    int state_hfd; /* the same */
+    /* The broker's end of the worker's network; -1: a command. It blocks,
+     * because the broker shares it. */
+    int network_hfd;
     void *user;     /* of its user */
     bool has_ended; /* events->ended was called */
 };

@@ -70,6 +70,7 @@ struct pool {
     int64_t refill_ns; /* no starts before this time while a worker is ready */
     uint32_t failures; /* in a row */
     bool had_success, is_wanted;
+    bool is_shrinking; /* workers beyond config.idle end */
     bool has_strays; /* possibly: a spawner of ours died since the last check */
 };
 

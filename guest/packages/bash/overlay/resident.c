@@ -4,8 +4,8 @@
  * Started with WASMSAND_RESIDENT in its environment, the shell initialises
  * itself and gives its memory to the host in sys.next, which never comes back.
  * Each command enters through wasmsand_resume: it asks the kernel for the text,
- * executes it, and gives itself up again with the status. What would end the
- * shell ends only the command. */
+ * executes it, and calls sys.next again with the status. An exit of the shell
+ * ends only the command. */
 #include "config.h"
 
 #include <signal.h>
@@ -135,7 +135,7 @@ end_jobs (void)
   js.c_living = 0;
 }
 
-/* What must differ from sandbox to sandbox. */
+/* Sets the state that must differ from sandbox to sandbox. */
 static void
 start_afresh (void)
 {
@@ -237,7 +237,7 @@ next_command (int *ret_is_users)
   return text;
 }
 
-/* What a command has used and freed is given back between commands. */
+/* Returns the memory that the last command has freed to the host. */
 static void
 trim_memory (void)
 {

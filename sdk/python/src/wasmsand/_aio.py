@@ -15,8 +15,8 @@ from ._ops import (AnyResult, Extension, OnBytes, OnOutput, OnText, Op, Pause,
                    Request, Step)
 from ._output import LATER, Later, Output
 from ._sync import (Text, _Channel, _Pending, end_of, leave, still_running)
-from ._types import (BytesResult, CommandResult, FileInfo, Mount,
-                     SandboxInfo)
+from ._types import (BytesResult, CommandResult, Execution, FileInfo, Mount,
+                     Network, SandboxInfo)
 
 T = TypeVar("T")
 
@@ -325,6 +325,94 @@ class AsyncEnv:
         return dict((await self._channel.ado(_ops.ask("env.list")))["env"])
 
 
+class AsyncNetworking:
+    """sb.network: the hosts that the sandbox may reach. Changes apply at once,
+    also to a running command."""
+
+    def __init__(self, channel: _AsyncChannel) -> None:
+        self._channel = channel
+
+    async def get(self) -> Network:
+        return await self._channel.ado(_ops.network_get())
+
+    async def set(self, policy: Network) -> None:
+        """Replaces the policy. Connections that it denies are reset."""
+        await self._channel.ado(_ops.network_set(policy))
+
+    async def allow(self, *rules: str) -> None:
+        await self._channel.ado(_ops.network_add("allow", rules))
+
+    async def deny(self, *rules: str) -> None:
+        """Adds rules that override all others."""
+        await self._channel.ado(_ops.network_add("deny", rules))
+
+
+class AsyncPorts:
+    """sb.ports: servers in the sandbox that the host can connect to."""
+
+    def __init__(self, channel: _AsyncChannel) -> None:
+        self._channel = channel
+
+    async def forward(self, port: int, *, address: Optional[str] = None,
+                host_port: Optional[int] = None) -> Tuple[str, int]:
+        """Forwards connections to a port of the host. Returns its address,
+        127.0.0.1 unless given, and its number."""
+        return await self._channel.ado(
+            _ops.port_forward(port, address, host_port))
+
+    async def unforward(self, port: int) -> None:
+        """Ends a forward; its connections stay."""
+        await self._channel.ado(_ops.ask(
+            "port.unforward", port=_args.integer("port", port)))
+
+    async def list(self) -> Dict[int, Tuple[str, int]]:
+        """Returns the addresses of the host by port of the sandbox."""
+        return await self._channel.ado(_ops.port_list())
+
+
+class AsyncContext:
+    """Like Context."""
+
+    def __init__(self, channel: _AsyncChannel, context_id: int) -> None:
+        self._channel = channel
+        self.context_id = context_id
+
+    async def run(self, code: str, *, timeout_ms: Optional[int] = None,
+                  on_stdout: Optional[OnText] = None,
+                  on_stderr: Optional[OnText] = None) -> Execution:
+        return await self._channel.ado(_ops.code_run(
+            code, self.context_id, timeout_ms=timeout_ms, on_stdout=on_stdout,
+            on_stderr=on_stderr))
+
+    async def interrupt(self) -> None:
+        await self._ask("code.interrupt")
+
+    async def restart(self) -> None:
+        await self._ask("code.restart")
+
+    async def remove(self) -> None:
+        await self._ask("code.remove")
+
+    async def _ask(self, method: str) -> None:
+        await self._channel.ado(_ops.ask(method, contextId=self.context_id))
+
+
+class AsyncCode(AsyncContext):
+    """Like Code."""
+
+    def __init__(self, channel: _AsyncChannel) -> None:
+        super().__init__(channel, 0)
+
+    async def create(self, *, cwd: Optional[str] = None,
+                     env: Optional[Mapping[str, str]] = None) -> AsyncContext:
+        return AsyncContext(self._channel, await self._channel.ado(
+            _ops.code_create(cwd, env)))
+
+    async def contexts(self) -> List[Dict[str, Any]]:
+        result = await self._channel.ado(_ops.ask("code.list"))
+        return list(result["contexts"])
+
+
 class AsyncSandbox:
     """Like Sandbox. `async with AsyncSandbox() as sb` or `await
     AsyncSandbox()` starts it."""
@@ -332,6 +420,9 @@ class AsyncSandbox:
     commands: AsyncCommands
     files: AsyncFiles
     env: AsyncEnv
+    network: AsyncNetworking
+    ports: AsyncPorts
+    code: AsyncCode
     _limits: Dict[str, Any]
 
     def __init__(self, *, timeout_ms: Optional[int] = None,
@@ -345,12 +436,15 @@ class AsyncSandbox:
                  writable_paths: Optional[List[str]] = None,
                  allow_tools: Optional[List[str]] = None,
                  seed: Optional[int] = None, clock_ms: Optional[int] = None,
-                 extensions: Optional[Mapping[str, Extension]] = None) -> None:
+                 extensions: Optional[Mapping[str, Extension]] = None,
+                 network: Optional[Network] = None,
+                 image: Optional[str] = None) -> None:
         self._params = _ops.create(
             timeout_ms=timeout_ms, fs_limit_bytes=fs_limit_bytes,
             limits=limits, mounts=mounts, env=env, cwd=cwd, user=user,
             tools_dir=tools_dir, writable_paths=writable_paths, allow_tools=allow_tools, seed=seed,
-            clock_ms=clock_ms, extensions=extensions)
+            clock_ms=clock_ms, extensions=extensions, network=network,
+            image=image)
         self._extensions = extensions
         self._channel: Optional[_AsyncChannel] = None
 
@@ -372,6 +466,9 @@ class AsyncSandbox:
         self.commands = AsyncCommands(channel)
         self.files = AsyncFiles(channel)
         self.env = AsyncEnv(channel)
+        self.network = AsyncNetworking(channel)
+        self.ports = AsyncPorts(channel)
+        self.code = AsyncCode(channel)
 
     async def _do(self, op: Op[T]) -> T:
         if not self._channel:
@@ -409,8 +506,9 @@ class AsyncSandbox:
     async def fork(self) -> "AsyncSandbox":
         return await self._other(_ops.fork())
 
-    async def new(self, label: Optional[str] = None) -> "AsyncSandbox":
-        return await self._other(_ops.new(label))
+    async def new(self, label: Optional[str] = None, *,
+                  image: Optional[str] = None) -> "AsyncSandbox":
+        return await self._other(_ops.new(label, image))
 
     async def list(self) -> List[SandboxInfo]:
         return await self._do(_ops.sandboxes())

@@ -12,7 +12,7 @@ import os
 import posixpath
 from dataclasses import dataclass
 from typing import (Any, Callable, Dict, Generator, Iterable, List, Mapping,
-                    Optional, TypeVar, Union, cast)
+                    Optional, Tuple, TypeVar, Union, cast)
 
 from ._args import (Command, Data, HostPath, command_line, encode, flag,
                     function, host_folder, host_path, integer, known_encoding,
@@ -21,7 +21,8 @@ from ._args import (Command, Data, HostPath, command_line, encode, flag,
 from ._errors import (CommandFailed, FileNotFound, RpcError, SandboxError,
                       Timeout, advice)
 from ._output import WINDOW_BYTES, Output
-from ._types import (BytesResult, CommandResult, FileInfo, Mount,
+from ._types import (BytesResult, CodeError, CodeResult, CommandResult,
+                     DeniedHost, Execution, FileInfo, Mount, Network,
                      SandboxInfo)
 from ._wire import (MAX_LINE_BYTES, Connection, Lease, printable,
                     server_command)
@@ -89,6 +90,8 @@ def result_of(r: Mapping[str, Any], encoding: Optional[str]) -> AnyResult:
             "error_class": r.get("errorClass"), "limit": r.get("limit"),
             "message": advice(r.get("message")),
             "omitted_bytes": r.get("omittedBytes"),
+            "denied": tuple(DeniedHost(d["host"], d.get("port"), d["reason"])
+                            for d in r.get("denied", ())),
             "cpu_ms": r.get("cpuMs", 0.0),
             "max_memory_bytes": r.get("maxMemoryBytes", 0)}
     if encoding is None:
@@ -223,6 +226,41 @@ def run_python(code: str, *, stdin: Optional[Data],
         raise
     yield from rm(path, recursive=False, missing_ok=True)
     return cast(CommandResult, result)
+
+
+def code_run(code: str, context: int, *, timeout_ms: Optional[int],
+             on_stdout: Optional[OnText],
+             on_stderr: Optional[OnText]) -> Op[Execution]:
+    params = optional(
+        {"code": text("code", code), "contextId": context,
+         "encoding": "base64"},
+        timeoutMs=maybe_integer("timeout_ms", timeout_ms))
+    function("on_stdout", on_stdout)
+    function("on_stderr", on_stderr)
+    on_output = None
+    if on_stdout or on_stderr:
+        params["stream"] = True
+        on_output = Decoder(on_stdout, on_stderr)
+    r = yield Request("code.run", params, on_output)
+    if on_output:
+        on_output.end()
+    error = r["error"]
+    return Execution(
+        tuple(CodeResult(x["data"], x["isMain"]) for x in r["results"]),
+        decoded(r["stdout"]).decode(errors="replace"),
+        decoded(r["stderr"]).decode(errors="replace"),
+        error and CodeError(error["name"], error["value"], error["traceback"]),
+        r["executionCount"], r.get("errorClass"), r.get("exitCode"),
+        r.get("restarted", False), r.get("truncated"))
+
+
+def code_create(cwd: Optional[str],
+                env: Optional[Mapping[str, str]]) -> Op[int]:
+    r = yield Request(
+        "code.create", optional({}, cwd=maybe_text("cwd", cwd),
+                                env=variables("env", env)),
+        undo=lambda made: made and Request("code.remove", made))
+    return int(r["contextId"])
 
 
 # --- files
@@ -429,6 +467,43 @@ def extension_handler(extensions: Mapping[str, Extension]) -> \
     return handle
 
 
+# --- the network
+
+def network_policy(value: Optional[Network]) -> Any:
+    """Returns the parameter `network`."""
+    if value is None or isinstance(value, str):
+        return value
+    need("network", value, Mapping, "a str or a mapping")
+    return dict(value)
+
+
+def network_get() -> Op[Network]:
+    policy: Network = (yield Request("network.get", {}))["network"]
+    return policy
+
+
+def network_set(policy: Network) -> Op[None]:
+    yield Request("network.set", {"network": network_policy(policy)})
+
+
+def network_add(method: str, rules: Iterable[str]) -> Op[None]:
+    yield Request(f"network.{method}", {"rules": texts("rules", list(rules))})
+
+
+def port_forward(port: int, address: Optional[str],
+                 host_port: Optional[int]) -> Op[Tuple[str, int]]:
+    r = yield Request("port.forward", optional(
+        {"port": integer("port", port)},
+        address=maybe_text("address", address),
+        hostPort=maybe_integer("host_port", host_port)))
+    return r["address"], r["port"]
+
+
+def port_list() -> Op[Dict[int, Tuple[str, int]]]:
+    r = yield Request("port.list", {})
+    return {p["port"]: (p["address"], p["hostPort"]) for p in r["ports"]}
+
+
 # --- the sandbox
 
 def create(*, timeout_ms: Optional[int], fs_limit_bytes: Optional[int],
@@ -438,7 +513,9 @@ def create(*, timeout_ms: Optional[int], fs_limit_bytes: Optional[int],
            writable_paths: Optional[List[str]],
            allow_tools: Optional[List[str]], seed: Optional[int],
            clock_ms: Optional[int],
-           extensions: Optional[Mapping[str, Extension]]) -> Dict[str, Any]:
+           extensions: Optional[Mapping[str, Extension]],
+           network: Optional[Network],
+           image: Optional[str]) -> Dict[str, Any]:
     """Returns the parameters of `create`."""
     need("extensions", extensions or {}, Mapping,
          "a mapping of str to function")
@@ -457,7 +534,8 @@ def create(*, timeout_ms: Optional[int], fs_limit_bytes: Optional[int],
         writablePaths=texts("writable_paths", writable_paths),
         allowTools=texts("allow_tools", allow_tools),
         seed=maybe_integer("seed", seed),
-        clock=maybe_integer("clock_ms", clock_ms), extensions=names or None)
+        clock=maybe_integer("clock_ms", clock_ms), extensions=names or None,
+        network=network_policy(network), image=maybe_text("image", image))
 
 
 def make(params: Dict[str, Any]) -> Op[Dict[str, Any]]:
@@ -487,9 +565,10 @@ def fork() -> Op[str]:
     return (yield from made(Request("sandbox.fork", {})))
 
 
-def new(label: Optional[str]) -> Op[str]:
+def new(label: Optional[str], image: Optional[str]) -> Op[str]:
     return (yield from made(Request("sandbox.create", optional(
-        {}, label=maybe_text("label", label)))))
+        {}, label=maybe_text("label", label),
+        image=maybe_text("image", image)))))
 
 
 def made(request: Request) -> Op[str]:

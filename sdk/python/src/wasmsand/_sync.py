@@ -17,8 +17,8 @@ from ._errors import SandboxClosed, SandboxError
 from ._ops import (AnyResult, Extension, OnBytes, OnOutput, OnText, Op, Pause,
                    Request, Step)
 from ._output import LATER, Later, Output
-from ._types import (BytesResult, CommandResult, FileInfo, Mount,
-                     SandboxInfo)
+from ._types import (BytesResult, CommandResult, Execution, FileInfo, Mount,
+                     Network, SandboxInfo)
 from ._wire import Event, Lease, Sink
 
 T = TypeVar("T")
@@ -403,6 +403,56 @@ class Commands:
         return Process(self._channel, number, output)
 
 
+class Context:
+    """A Python process that runs cells in one namespace, as returned by
+    Code.create. Commands do not affect it. Forks, snapshots and paused
+    sessions do not contain it."""
+
+    def __init__(self, channel: _Channel, context_id: int) -> None:
+        self._channel = channel
+        self.context_id = context_id
+
+    def run(self, code: str, *, timeout_ms: Optional[int] = None,
+            on_stdout: Optional[OnText] = None,
+            on_stderr: Optional[OnText] = None) -> Execution:
+        """Runs a cell to its end. A context runs one cell at a time. The time
+        limit interrupts the cell."""
+        return self._channel.do(_ops.code_run(
+            code, self.context_id, timeout_ms=timeout_ms, on_stdout=on_stdout,
+            on_stderr=on_stderr))
+
+    def interrupt(self) -> None:
+        """Raises KeyboardInterrupt in the cell that another thread runs."""
+        self._ask("code.interrupt")
+
+    def restart(self) -> None:
+        """Ends the process; the next cell has a fresh namespace."""
+        self._ask("code.restart")
+
+    def remove(self) -> None:
+        self._ask("code.remove")
+
+    def _ask(self, method: str) -> None:
+        self._channel.do(_ops.ask(method, contextId=self.context_id))
+
+
+class Code(Context):
+    """sb.code: runs cells of Python, as a notebook does. It is itself the
+    context 0, which every sandbox has."""
+
+    def __init__(self, channel: _Channel) -> None:
+        super().__init__(channel, 0)
+
+    def create(self, *, cwd: Optional[str] = None,
+               env: Optional[Mapping[str, str]] = None) -> Context:
+        """Creates a context with a namespace of its own."""
+        return Context(self._channel,
+                       self._channel.do(_ops.code_create(cwd, env)))
+
+    def contexts(self) -> List[Dict[str, Any]]:
+        return list(self._channel.do(_ops.ask("code.list"))["contexts"])
+
+
 class Files:
     """sb.files: the files of the sandbox.
 
@@ -491,6 +541,51 @@ class Env(MutableMapping[str, str]):
         return len(self._all())
 
 
+class Networking:
+    """sb.network: the hosts that the sandbox may reach. Changes apply at once,
+    also to a running command."""
+
+    def __init__(self, channel: _Channel) -> None:
+        self._channel = channel
+
+    def get(self) -> Network:
+        return self._channel.do(_ops.network_get())
+
+    def set(self, policy: Network) -> None:
+        """Replaces the policy. Connections that it denies are reset."""
+        self._channel.do(_ops.network_set(policy))
+
+    def allow(self, *rules: str) -> None:
+        self._channel.do(_ops.network_add("allow", rules))
+
+    def deny(self, *rules: str) -> None:
+        """Adds rules that override all others."""
+        self._channel.do(_ops.network_add("deny", rules))
+
+
+class Ports:
+    """sb.ports: servers in the sandbox that the host can connect to."""
+
+    def __init__(self, channel: _Channel) -> None:
+        self._channel = channel
+
+    def forward(self, port: int, *, address: Optional[str] = None,
+                host_port: Optional[int] = None) -> Tuple[str, int]:
+        """Forwards connections to a port of the host. Returns its address,
+        127.0.0.1 unless given, and its number."""
+        return self._channel.do(
+            _ops.port_forward(port, address, host_port))
+
+    def unforward(self, port: int) -> None:
+        """Ends a forward; its connections stay."""
+        self._channel.do(_ops.ask(
+            "port.unforward", port=_args.integer("port", port)))
+
+    def list(self) -> Dict[int, Tuple[str, int]]:
+        """Returns the addresses of the host by port of the sandbox."""
+        return self._channel.do(_ops.port_list())
+
+
 class Sandbox:
     """A computer for untrusted code.
 
@@ -512,12 +607,15 @@ class Sandbox:
                  writable_paths: Optional[List[str]] = None,
                  allow_tools: Optional[List[str]] = None,
                  seed: Optional[int] = None, clock_ms: Optional[int] = None,
-                 extensions: Optional[Mapping[str, Extension]] = None) -> None:
+                 extensions: Optional[Mapping[str, Extension]] = None,
+                 network: Optional[Network] = None,
+                 image: Optional[str] = None) -> None:
         params = _ops.create(
             timeout_ms=timeout_ms, fs_limit_bytes=fs_limit_bytes,
             limits=limits, mounts=mounts, env=env, cwd=cwd, user=user,
             tools_dir=tools_dir, writable_paths=writable_paths, allow_tools=allow_tools, seed=seed,
-            clock_ms=clock_ms, extensions=extensions)
+            clock_ms=clock_ms, extensions=extensions, network=network,
+            image=image)
         lease = _ops.connect(params, extensions)
         self._attach(_Channel(lease, None))
         try:
@@ -532,6 +630,9 @@ class Sandbox:
         self.commands = Commands(channel)
         self.files = Files(channel)
         self.env = Env(channel)
+        self.network = Networking(channel)
+        self.ports = Ports(channel)
+        self.code = Code(channel)
 
     def _other(self, op: Op[str]) -> "Sandbox":
         """Returns the sandbox on the same server that the operation creates."""
@@ -566,10 +667,11 @@ class Sandbox:
         microseconds."""
         return self._other(_ops.fork())
 
-    def new(self, label: Optional[str] = None) -> "Sandbox":
+    def new(self, label: Optional[str] = None, *,
+            image: Optional[str] = None) -> "Sandbox":
         """Creates a fresh sandbox on the same server, with the options of the
-        first one."""
-        return self._other(_ops.new(label))
+        first one, or with another root image."""
+        return self._other(_ops.new(label, image))
 
     def list(self) -> List[SandboxInfo]:
         """Returns the other sandboxes of this server."""

@@ -2,10 +2,22 @@
 
 from __future__ import annotations
 
+import base64
 import html
 import os
 from dataclasses import dataclass, field
-from typing import AnyStr, Dict, Generic, Mapping, Optional, Union
+from typing import (Any, AnyStr, Dict, Generic, List, Mapping, Optional, Tuple,
+                    TypedDict, Union)
+
+
+@dataclass(frozen=True)
+class DeniedHost:
+    """A host that a command tried to reach. The port is None if only its name
+    was looked up."""
+
+    host: str
+    port: Optional[int]
+    reason: str
 
 
 @dataclass(frozen=True)
@@ -26,6 +38,8 @@ class _Result(Generic[AnyStr]):
     message: Optional[str] = None
     # By stream: bytes in the middle of output that was too long.
     omitted_bytes: Optional[Dict[str, int]] = None
+    # The hosts that the command was denied.
+    denied: Tuple[DeniedHost, ...] = ()
 
     def _bytes(self, name: str) -> bytes:
         value = getattr(self, name)
@@ -81,6 +95,87 @@ class BytesResult(_Result[bytes]):
 
 
 @dataclass(frozen=True)
+class CodeResult:
+    """A value that a cell displayed, in all forms that it has, by MIME type.
+    Binary forms are in base64. is_main marks the last expression."""
+
+    data: Mapping[str, Any]
+    is_main: bool = False
+
+    @property
+    def text(self) -> str:
+        return str(self.data.get("text/plain", ""))
+
+    @property
+    def html(self) -> Optional[str]:
+        return self.data.get("text/html")
+
+    @property
+    def png(self) -> Optional[bytes]:
+        value = self.data.get("image/png")
+        return None if value is None else base64.b64decode(value)
+
+    @property
+    def svg(self) -> Optional[str]:
+        return self.data.get("image/svg+xml")
+
+    @property
+    def latex(self) -> Optional[str]:
+        return self.data.get("text/latex")
+
+    @property
+    def json(self) -> Any:
+        return self.data.get("application/json")
+
+    @property
+    def chart(self) -> Any:
+        """The data of a figure of matplotlib."""
+        return self.data.get("application/vnd.wasmsand.chart+json")
+
+    def _repr_mimebundle_(self, include: Any = None,
+                          exclude: Any = None) -> Dict[str, Any]:
+        return dict(self.data)
+
+
+@dataclass(frozen=True)
+class CodeError:
+    """An exception that ended a cell."""
+
+    name: str
+    value: str
+    traceback: str
+
+
+@dataclass(frozen=True)
+class Execution:
+    """The outcome of a cell. exit_code is set if the process of the context
+    ended with the cell. restarted means that an earlier process had ended, and
+    that its namespace is lost."""
+
+    results: Tuple[CodeResult, ...]
+    stdout: str
+    stderr: str
+    error: Optional[CodeError] = None
+    execution_count: int = 0
+    error_class: Optional[str] = None
+    exit_code: Optional[int] = None
+    restarted: bool = False
+    truncated: Optional[Dict[str, bool]] = None
+
+    @property
+    def ok(self) -> bool:
+        return self.error is None
+
+    @property
+    def text(self) -> Optional[str]:
+        """The value of the last expression as text."""
+        for result in self.results:
+            if result.is_main:
+                return result.text
+        return None
+
+
+@dataclass(frozen=True)
 class FileInfo:
     """A file, a folder ("dir") or a symbolic link ("symlink"). mode has the
     permissions, and mtime the time of the last change in seconds since 1970."""
@@ -114,3 +209,15 @@ class Mount:
     host_path: Union[str, "os.PathLike[str]", None] = None
     files: Mapping[str, Union[bytes, str]] = field(default_factory=dict)
     writable: bool = False
+
+
+class NetworkPolicy(TypedDict, total=False):
+    """Hosts that a sandbox may reach: docs/network.md describes the rules."""
+
+    allow: List[str]
+    deny: List[str]
+    limits: Dict[str, int]
+
+
+# "off", "public", or rules.
+Network = Union[str, NetworkPolicy]

@@ -71,6 +71,17 @@ pub extern "C" fn wsand_engine_pagemap_scan(
 }
 
 #[unsafe(no_mangle)]
+pub extern "C" fn wsand_engine_last_stack(
+    store: WasmtimeStoreContext<'_>,
+    ret_top: &mut usize,
+) -> usize {
+    let stack = store.last_fiber_stack().unwrap_or(0..0);
+
+    *ret_top = stack.end;
+    stack.len()
+}
+
+#[unsafe(no_mangle)]
 pub unsafe extern "C" fn wsand_engine_precompile(
     engine: &wasm_engine_t,
     wasm: *const u8,

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* One thread: plain reads and writes are atomic enough. Signal handlers run
- * only inside system calls, never between two of these instructions. */
+/* One thread of a process runs at a time. It loses the processor only in system
+ * calls, at the beginning of a function, and at that of a loop. Each of these
+ * functions is inlined, and has neither a call nor a loop: it is atomic. Signal
+ * handlers run only inside system calls. */
 #define a_cas       a_cas
 #define a_swap      a_swap
 #define a_fetch_add a_fetch_add
@@ -14,7 +16,7 @@
 #define a_clz_32    a_clz_32
 #define a_clz_64    a_clz_64
 
-static inline int
+static inline __attribute__((always_inline)) int
 a_cas(volatile int *p, int expected, int value)
 {
     int old = *p;
@@ -23,7 +25,7 @@ a_cas(volatile int *p, int expected, int value)
     return old;
 }
 
-static inline int
+static inline __attribute__((always_inline)) int
 a_swap(volatile int *p, int value)
 {
     int old = *p;
@@ -31,7 +33,7 @@ a_swap(volatile int *p, int value)
     return old;
 }
 
-static inline int
+static inline __attribute__((always_inline)) int
 a_fetch_add(volatile int *p, int value)
 {
     int old = *p;
@@ -39,7 +41,7 @@ a_fetch_add(volatile int *p, int value)
     return old;
 }
 
-static inline int
+static inline __attribute__((always_inline)) int
 a_fetch_and(volatile int *p, int value)
 {
     int old = *p;
@@ -47,7 +49,7 @@ a_fetch_and(volatile int *p, int value)
     return old;
 }
 
-static inline int
+static inline __attribute__((always_inline)) int
 a_fetch_or(volatile int *p, int value)
 {
     int old = *p;
@@ -55,43 +57,43 @@ a_fetch_or(volatile int *p, int value)
     return old;
 }
 
-static inline void
+static inline __attribute__((always_inline)) void
 a_store(volatile int *p, int value)
 {
     *p = value;
 }
 
-static inline void
+static inline __attribute__((always_inline)) void
 a_barrier(void)
 {
     __asm__ __volatile__("" : : : "memory");
 }
 
-static inline void
+static inline __attribute__((always_inline)) void
 a_crash(void)
 {
     __builtin_trap();
 }
 
-static inline int
+static inline __attribute__((always_inline)) int
 a_ctz_32(uint32_t x)
 {
     return __builtin_ctz(x);
 }
 
-static inline int
+static inline __attribute__((always_inline)) int
 a_ctz_64(uint64_t x)
 {
     return __builtin_ctzll(x);
 }
 
-static inline int
+static inline __attribute__((always_inline)) int
 a_clz_32(uint32_t x)
 {
     return __builtin_clz(x);
 }
 
-static inline int
+static inline __attribute__((always_inline)) int
 a_clz_64(uint64_t x)
 {
     return __builtin_clzll(x);

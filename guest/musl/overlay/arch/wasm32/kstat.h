@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the kernel writes for fstat and its kin: 112 bytes. */
+/* The 112 bytes that the kernel writes for fstat, stat and lstat. */
 struct kstat {
     dev_t st_dev;           /*   0 */
     ino_t st_ino;           /*   8 */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* One thread, so the thread pointer is an ordinary variable. */
+/* One thread runs at a time, so the thread pointer is an ordinary variable. The
+ * kernel changes it when it lets another thread run. */
 extern uintptr_t __wtp;
 
 static inline uintptr_t

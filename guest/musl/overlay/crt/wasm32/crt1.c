@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Process entry. The kernel hands over one block laid out as on Linux: argc,
- * argv, 0, envp, 0, auxv pairs, 0 0, then the strings. It goes to the start of
- * the heap, not onto the stack, because it may be larger than the stack. */
+/* Process entry. The kernel passes one block in the form that Linux uses: argc,
+ * argv, 0, envp, 0, auxv pairs, 0 0, then the strings. The block is copied to
+ * the start of the heap, because it may be larger than the stack. */
 #include <features.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -25,8 +25,8 @@ int __libc_start_main(int (*)(int, char **, char **), int, char **,
 
 /* clang calls main(int, char **) "__main_argc_argv", and gives main(void) the
  * name "main" with two arguments that it ignores. A main with envp would be
- * "main" with three, which the linker turns into a trap (and only warns), so
- * such a program must be compiled with its main renamed to __main_envp. */
+ * "main" with three arguments, which the linker replaces by a trap with no more
+ * than a warning. Such a program must rename its main to __main_envp. */
 weak int __main_argc_argv(int, char **);
 weak int __main_envp(int, char **, char **);
 weak int __main_plain(int, char **) __asm__("main");

@@ -31,6 +31,11 @@ traceback types typing unittest urllib.request uuid warnings weakref
 xml.etree.ElementTree zipfile
 """.split()
 
+# Packages that an image adds to these, one on each line. Their modules import each
+# other in circles, so that each package is given out as a whole.
+LIST = "/usr/lib/wasmsand/resident"
+whole = ()
+
 USUAL = "/usr/bin/python3", "/usr/bin/python"  # not in a virtual environment
 
 aside = {}  # by name: modules that nobody has imported yet
@@ -42,6 +47,7 @@ finders = sys.path_importer_cache  # not to be taken apart when sys is
 # What is done when a module is imported that has something of the process.
 fresh = {
     "logging": lambda m: setattr(m, "_startTime", time.time()),
+    "numpy": lambda m: m.random.seed(),
     "random": lambda m: m.seed(),
     "threading": lambda m: m.main_thread()._set_native_id(),
 }
@@ -56,14 +62,15 @@ class Loader(SourceFileLoader):
 
     def exec_module(self, module):
         if module is not self.module:
-            super().exec_module(module)
-        elif all(found(n) is m for n, m in imports[self.name].items()):
-            module.__spec__ = self.spec
-            module.__dict__.update(hidden.get(self.name, ()))
-            if self.name in fresh:
-                fresh[self.name](module)
-        else:
-            self.execute_anew()
+            return super().exec_module(module)
+        if self.name in whole:
+            give_out(self.name)
+        elif not all(found(n) is m for n, m in imports[self.name].items()):
+            return self.execute_anew()
+        module.__spec__ = self.spec
+        module.__dict__.update(hidden.get(self.name, ()))
+        if self.name in fresh:
+            fresh[self.name](module)
 
     def execute_anew(self):
         """What it would import is not what it has imported."""
@@ -72,6 +79,18 @@ class Loader(SourceFileLoader):
             submodule_search_locations=self.spec.submodule_search_locations)
         module = sys.modules[self.name] = module_from_spec(spec)
         spec.loader.exec_module(module)
+
+
+def give_out(package):
+    """All modules of a package that is being imported."""
+    inner = [name for name in aside if name.startswith(package + ".")]
+    for name in inner:
+        sys.modules[name] = aside.pop(name)
+    for name in inner:
+        parent, _, part = name.rpartition(".")
+        if part not in hidden.get(parent, ()):
+            setattr(sys.modules[parent], part, sys.modules[name])
+        sys.modules[name].__dict__.update(hidden.get(name, ()))
 
 
 def found(name):
@@ -114,7 +133,7 @@ def import_all():
 
     builtins.__import__ = noting
     try:
-        for name in MODULES:
+        for name in [*MODULES, *whole]:
             _bootstrap._gcd_import(name)
     finally:
         builtins.__import__ = original
@@ -138,13 +157,22 @@ def put_aside():
 
 
 def set_finders():
-    folders = {sys._stdlib_dir}
+    folders = {sys._stdlib_dir, *map(os.path.dirname, (
+        folder for name in whole for folder in aside[name].__path__))}
     for module in aside.values():
         folders.update(getattr(module, "__path__", ()))
     for folder in sorted(folders):
         finder = Finder(folder, *_get_supported_file_loaders())
         finder.find_spec("")  # reads the folder
         sys.path_importer_cache[folder] = finder
+
+
+def read_list():
+    try:
+        with open(LIST, encoding="utf-8") as file:
+            return tuple(file.read().split())
+    except FileNotFoundError:
+        return ()
 
 
 def site_folders():
@@ -154,8 +182,9 @@ def site_folders():
 
 def prepare():
     """Returns all modules of the interpreter that is going to be frozen."""
-    global path, folders
+    global path, folders, whole
     folders = site_folders()
+    whole = read_list()
     path = [p for p in sys.path if p not in folders]
     del sys.modules["_resident"]
     import_all()

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Part of pylifecycle.c: the beginning and the end of a process that began with
- * the memory of an initialised interpreter. A page of that memory that is not
- * touched costs nothing, so what is there is not taken apart, nor looked at. */
+ * the memory of an initialised interpreter. A page of that memory costs nothing
+ * until it is touched, so the objects in it are neither freed nor traversed. */
 
 /* The modules that were in that memory, by address; none in other processes. */
 static PyObject **resident;
@@ -33,7 +33,7 @@ _PyResident_Keep(PyObject *modules)
     return 0;
 }
 
-/* What init_interp_main makes for each process. */
+/* Creates the objects that init_interp_main creates in each process. */
 PyStatus
 _PyResident_Begin(void)
 {

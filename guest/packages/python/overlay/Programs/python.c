@@ -4,9 +4,9 @@
  * Started with WASMSAND_RESIDENT in its environment, it initialises itself,
  * imports what programs use most (Lib/_resident.py) and gives its memory to the
  * host in sys.next, which never comes back. A process that executes the frozen
- * result begins in wasmsand_resume: what depends on the process is done there,
- * and options or variables that would have changed the initialisation lead to
- * an interpreter that starts from nothing. */
+ * result begins in wasmsand_resume, which initialises the state that depends on
+ * the process. Options or variables that would have changed the frozen part
+ * lead to an interpreter that starts from nothing. */
 #include "Python.h"
 #include "pycore_fileutils.h"
 #include "pycore_initconfig.h"
@@ -93,7 +93,7 @@ main(int argc, char **argv)
 
 /* --- in a new process */
 
-/* What is to be run: at most one of the first three. */
+/* The program to run: at most one of the first three is set. */
 struct task {
     const char *command, *module, *file;
     int rest; /* of argv: what becomes sys.argv */
@@ -118,7 +118,7 @@ parse(int argc, char **argv, struct task *t)
     return t->command || t->module;
 }
 
-/* What variables ask for; PYTHONPATH is read by Lib/_resident.py. */
+/* Settings from environment variables; Lib/_resident.py reads PYTHONPATH. */
 struct settings {
     bool is_unbuffered, writes_no_bytecode, has_utf8_mode, has_utf8_streams;
 };

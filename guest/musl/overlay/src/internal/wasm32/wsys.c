@@ -2,12 +2,12 @@
 /* All system calls come through here.
  *
  * sys.call never blocks. A call that has to sleep returns -EWAIT, which no
- * program ever sees: we call sys.wait, the only import that may suspend this
- * instance, and make the same call again with the same arguments. The kernel
- * ends a sys.wait when the call may now succeed, when its deadline has passed
- * (it keeps the deadline from the first try), or when a signal with a handler
- * can be delivered. In the last case the second try gives -EINTR or
- * -ERESTARTSYS and never -EWAIT, so that no signal is slept over.
+ * program ever sees. We then call sys.wait, the only import that may suspend
+ * this instance, and repeat the call with the same arguments. The kernel ends a
+ * sys.wait when the call may now succeed, when its deadline has passed, or when
+ * a signal with a handler can be delivered. The kernel keeps the deadline from
+ * the first try. After a signal, the second try returns -EINTR or -ERESTARTSYS
+ * and never -EWAIT, so that no signal waits for the end of another sleep.
  *
  * The kernel raises __wsig_pending when a signal with a handler waits. The
  * handler runs here, as an ordinary call, after the interrupted call and before
@@ -19,8 +19,8 @@
 #include <signal.h>
 #include <stdint.h>
 #include <string.h>
+#include "pthread_impl.h"
 #include "wsys.h"
-#include "syscall.h"
 
 #define ERESTARTSYS 512
 #define EVFORKGONE  4094
@@ -33,7 +33,7 @@ SYS_IMPORT("wait") void __wsys_wait(void);
 
 struct wsig {
     int sig;
-    void *handler;
+    uintptr_t handler;
     unsigned flags;
     unsigned old_mask[2];
     siginfo_t info;
@@ -51,16 +51,35 @@ set_mask(const void *mask)
         __wvfork_end();
 }
 
-/* The mask to return to is in the context, where the handler may change it. */
-static void
-run_siginfo(struct wsig *w)
+stack_t
+__waltstack(void)
 {
+    stack_t alt = __pthread_self()->waltstack;
+
+    if (!alt.ss_size)
+        alt.ss_flags = SS_DISABLE;
+    else if ((uintptr_t)&alt - (uintptr_t)alt.ss_sp < alt.ss_size)
+        alt.ss_flags = SS_ONSTACK;
+    return alt;
+}
+
+/* The mask to return to is in the context, where the handler may change it. The
+ * alternate stack begins where no handler runs on it yet. */
+static void
+run_handler(struct wsig *w)
+{
+    uintptr_t sp = __wstack_pointer();
     ucontext_t context;
 
     memset(&context, 0, sizeof context);
     memcpy(&context.uc_sigmask, w->old_mask, sizeof w->old_mask);
-    ((void (*)(int, siginfo_t *, void *))w->handler)(w->sig, &w->info,
-                                                     &context);
+    context.uc_stack = __waltstack();
+    if (w->flags & SA_ONSTACK && !context.uc_stack.ss_flags)
+        __wset_stack_pointer((uintptr_t)context.uc_stack.ss_sp +
+                                 context.uc_stack.ss_size &
+                             -16ul);
+    __wcall(w->handler, w->sig, (long)&w->info, (long)&context);
+    __wset_stack_pointer(sp);
     set_mask(&context.uc_sigmask);
 }
 
@@ -68,17 +87,23 @@ void
 __wsig_deliver(void)
 {
     struct wsig w;
+    pthread_t self = __pthread_self();
+    uintptr_t low = (uintptr_t)self->stack - self->stack_size;
 
-    if ((intptr_t)&w < STACK_ROOM) /* an overflow, as anywhere else */
+    if ((uintptr_t)&w - low < STACK_ROOM) /* an overflow, as anywhere else */
         *(volatile char *)UINTPTR_MAX = 0;
-    while (__wsig_next(&w)) {
-        if (w.flags & SA_SIGINFO) {
-            run_siginfo(&w);
-        } else {
-            ((void (*)(int))w.handler)(w.sig);
-            set_mask(w.old_mask);
-        }
-    }
+    while (__wsig_next(&w))
+        run_handler(&w);
+}
+
+/* Called by the engine after a trap whose signal has a handler, on the stack
+ * that the kernel has chosen. The frames of the program are gone, so that the
+ * handler has nothing to return to: when it does, the signal ends the
+ * process. */
+__attribute__((export_name("wasmsand_fault"))) void
+__wsig_fault(void)
+{
+    __wsig_deliver();
 }
 
 void

@@ -1,19 +1,25 @@
 /* SPDX-License-Identifier: MIT */
-/* malloc for a single thread.
+/* malloc.
  *
  * Every block has a 4-byte header in front of its 16-byte aligned payload.
  * Blocks up to 64 KiB belong to size classes: steps of 16 bytes up to 512, then
  * four to each power of two. malloc takes the first of the class's list, or
- * cuts a block off the one fresh area that all classes share, so that a small
- * process touches few pages: those are what fork copies and what a resident
- * shell keeps. free puts the block back at the front of the list. Small blocks
- * are split, merged and given back only by malloc_trim. Larger ones are pages
- * of their own, not from mmap: that would zero pages that were used before.
+ * cuts a block off the one fresh area that all classes share. A small process
+ * therefore touches few pages, which are all that fork copies and a resident
+ * shell keeps. free puts the block back at the front of the list. Only
+ * malloc_trim splits, merges and unmaps small blocks. A larger block has pages
+ * of its own, which are not from mmap: mmap would zero pages that were used.
  *
  * Fresh areas stay in a list: malloc_trim walks from block to block in each.
  *
  * The header holds the class, or LARGE, or ALIGNED with the distance to the
  * payload whose header counts.
+ *
+ * Threads: the common paths of malloc and free take no lock. They add a block
+ * to a list or remove one in a few instructions without a loop or a call. A
+ * thread loses the processor only at loops and calls (atomic_arch.h). All other
+ * paths hold the lock of the page map, and change a list in one such step, too,
+ * because the common paths do not wait for the lock.
  *
  * All public names are weak aliases, so that a program may bring its own. */
 #define _GNU_SOURCE
@@ -33,7 +39,7 @@
 #define FREE      0x200u /* while malloc_trim works */
 #define AREA      65536u
 #define LEAD      16u /* from the start of a large block or area to a payload */
-#define HOLE      16384u /* the least that is given back out of an area */
+#define HOLE      16384u /* the minimum that is unmapped inside an area */
 
 /* wasmsand_trim looks for what it can give back in a heap of so many pages, and
  * among small blocks where so many are free. */
@@ -61,9 +67,6 @@ static struct area *areas; /* the newest first: it holds the fresh area */
 /* The fresh area: payload address of the next block, and its end. A block
  * starts 4 bytes before its payload and so ends 4 bytes before the next. */
 static char *fresh, *fresh_end;
-
-/* Whether the block given last was never used before and so is still zero. */
-static int was_zero;
 
 /* `size` is with header. */
 static inline unsigned
@@ -144,8 +147,8 @@ end_fresh(void)
     fresh = fresh_end = NULL;
 }
 
-/* A fresh area for a block of that size: where it fits first, and larger if
- * there is room. */
+/* Maps a fresh area for a block of that size at the first place where it fits,
+ * and makes it larger if more pages are free there. */
 static int
 more_fresh(uint32_t size)
 {
@@ -175,8 +178,10 @@ large_bytes(size_t n)
     return (n + LEAD + PAGE_BYTES - 1) & -PAGE_BYTES;
 }
 
+/* From here on, *zero is set if the block was never used before and so is still
+ * zero. */
 static void *
-malloc_large(size_t n)
+malloc_large(size_t n, int *zero)
 {
     uint32_t bytes = large_bytes(n);
     int dirty;
@@ -187,42 +192,47 @@ malloc_large(size_t n)
     p += LEAD;
     LARGE_BYTES(p) = bytes;
     HEADER(p) = LARGE;
-    was_zero = !dirty;
+    *zero = !dirty;
     return p;
 }
 
-static __attribute__((noinline)) void *
-malloc_slow(size_t n)
+static void *
+malloc_small(unsigned class, int *zero)
 {
-    uint32_t size = n + 4;
-    unsigned class;
-    char *p;
+    uint32_t size = class_size(class);
+    char *p = (char *)list[class];
 
-    if (n > MAX_BYTES) {
-        errno = ENOMEM;
-        return NULL;
-    }
-    if (size > MAX_SMALL)
-        return malloc_large(n);
-    class = class_of(size);
-    if (list[class]) {
-        p = (char *)list[class];
+    if (p) {
         list[class] = list[class]->next;
-        was_zero = 0;
         return p;
     }
-    size = class_size(class);
     if ((!fresh || (uint32_t)(fresh_end - fresh) < size) && more_fresh(size))
         return NULL;
     p = fresh;
     fresh += size;
     HEADER(p) = class;
-    was_zero = 1;
+    *zero = 1;
     return p;
 }
 
-void *
-__libc_malloc(size_t n)
+static __attribute__((noinline)) void *
+malloc_slow(size_t n, int *zero)
+{
+    void *p;
+
+    if (n > MAX_BYTES) {
+        errno = ENOMEM;
+        return NULL;
+    }
+    __wpages_lock();
+    p = n + 4 > MAX_SMALL ? malloc_large(n, zero)
+                          : malloc_small(class_of(n + 4), zero);
+    __wpages_unlock();
+    return p;
+}
+
+static inline __attribute__((always_inline)) void *
+allocate(size_t n, int *zero)
 {
     if (LIKELY(n <= 508)) {
         unsigned class = (n + 3) >> 4;
@@ -233,7 +243,15 @@ __libc_malloc(size_t n)
             return b;
         }
     }
-    return malloc_slow(n);
+    return malloc_slow(n, zero);
+}
+
+void *
+__libc_malloc(size_t n)
+{
+    int zero;
+
+    return allocate(n, &zero);
 }
 
 void
@@ -254,7 +272,9 @@ __libc_free(void *p)
     }
     if (header != LARGE) /* not ours, or overwritten */
         __builtin_trap();
+    __wpages_lock();
     __wpages_release(PAGE_OF(p), PAGES(LARGE_BYTES(p)));
+    __wpages_unlock();
 }
 
 size_t
@@ -278,6 +298,7 @@ __libc_usable_size(void *p)
 void *
 __libc_calloc(size_t a, size_t b)
 {
+    int zero = 0;
     size_t n;
     void *p;
 
@@ -285,9 +306,8 @@ __libc_calloc(size_t a, size_t b)
         errno = ENOMEM;
         return NULL;
     }
-    was_zero = 0;
-    p = __libc_malloc(n);
-    if (p && !was_zero)
+    p = allocate(n, &zero);
+    if (p && !zero)
         memset(p, 0, n);
     return p;
 }
@@ -316,9 +336,10 @@ realloc_large(char *p, size_t n)
     return p;
 }
 
-/* Grows the block that was cut off the fresh area last, unless there is one of
- * the wanted class: what grows, and is freed in another class than it began in,
- * again and again, would use up fresh memory for ever. */
+/* Grows the block that was cut off the fresh area last, unless the wanted class
+ * has a free block. Without this condition, a program that repeats malloc,
+ * realloc and free would use up fresh memory: free would put each block into
+ * another class than that of the next malloc. */
 static int
 grow_in_place(char *p, size_t n)
 {
@@ -348,12 +369,21 @@ __libc_realloc(void *p, size_t n)
         errno = ENOMEM;
         return NULL;
     }
-    if (HEADER(p) == LARGE && n > MAX_SMALL / 2)
-        return realloc_large(p, n);
+    if (HEADER(p) == LARGE && n > MAX_SMALL / 2) {
+        __wpages_lock();
+        p = realloc_large(p, n);
+        __wpages_unlock();
+        return p;
+    }
     if (n <= old && (n >= old / 2 || old <= 128)) /* not worth a copy */
         return p;
-    if (n > old && !grow_in_place(p, n))
-        return p;
+    if (n > old && (char *)p + old + 4 == fresh) {
+        __wpages_lock();
+        int r = grow_in_place(p, n);
+        __wpages_unlock();
+        if (!r)
+            return p;
+    }
 
     q = __libc_malloc(n);
     if (!q)
@@ -493,6 +523,8 @@ sweep(struct area **link)
     return &a->next;
 }
 
+/* Each list is emptied as a whole before its blocks are marked. Blocks that
+ * other threads free in the meantime count as in use. */
 static void
 give_back_small(void)
 {
@@ -501,9 +533,10 @@ give_back_small(void)
 
     end_fresh();
     for (unsigned i = 0; i < CLASSES; i++) {
-        for (b = list[i]; b; b = b->next)
-            HEADER(b) |= FREE;
+        b = list[i];
         list[i] = NULL;
+        for (; b; b = b->next)
+            HEADER(b) |= FREE;
     }
     while (*link)
         link = sweep(link);
@@ -512,12 +545,18 @@ give_back_small(void)
 static int
 malloc_trim_(size_t pad)
 {
-    unsigned before = __wpages_mapped(), end = __wpages_end();
+    unsigned before, end;
+    int less;
 
     (void)pad;
+    __wpages_lock();
+    before = __wpages_mapped();
+    end = __wpages_end();
     give_back_small();
     __wpages_trim();
-    return __wpages_mapped() < before || __wpages_end() < end;
+    less = __wpages_mapped() < before || __wpages_end() < end;
+    __wpages_unlock();
+    return less;
 }
 
 /* Worth the walk: at least `many` small blocks are free. */
@@ -533,7 +572,8 @@ has_many_free(unsigned many)
     return 0;
 }
 
-/* Walks in vain, one after the other, are made ever more seldom. */
+/* Walks in vain, one after the other, are made ever more seldom. For a program
+ * with one thread: a resident shell. */
 size_t
 wasmsand_trim(void)
 {
@@ -557,6 +597,16 @@ wasmsand_trim(void)
         skip = pause;
     }
     return (size_t)__wpages_end() * PAGE_BYTES;
+}
+
+/* Around fork: -1 before it, 0 behind it in the parent, 1 in the child. */
+void
+__malloc_atfork(int who)
+{
+    if (who < 0)
+        __wpages_lock();
+    else
+        __wpages_unlock();
 }
 
 weak_alias(__libc_malloc, malloc);

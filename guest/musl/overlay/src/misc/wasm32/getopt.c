@@ -11,7 +11,7 @@
 
 #include "libc.h"
 
-/* What becomes of an operand before the last option. */
+/* The treatment of an operand that stands before the last option. */
 enum order { MOVES, ENDS, IS_OPTION };
 
 struct command {

@@ -11,7 +11,7 @@ static void
 forget(unsigned i, unsigned n)
 {
     for (; n; i++, n--)
-        if (!__wpages_is_file(i))
+        if (!__wpages_is_file(i) && !__wpages_is_shared(i))
             memset(PAGE_PTR(i), 0, PAGE_BYTES);
 }
 
@@ -24,8 +24,7 @@ __madvise(void *addr, size_t len, int advice)
     }
     if (!len)
         return 0;
-    if (!__wpages_in_space(addr, len) ||
-        !__wpages_all_mapped(PAGE_OF(addr), PAGES(len))) {
+    if (!__wpages_are_mapped(addr, len)) {
         errno = ENOMEM;
         return -1;
     }

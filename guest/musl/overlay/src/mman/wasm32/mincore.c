@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is mapped is resident. */
+/* Every mapped page is resident. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <string.h>
@@ -13,8 +13,7 @@ mincore(void *addr, size_t len, unsigned char *vec)
         errno = EINVAL;
         return -1;
     }
-    if (!__wpages_in_space(addr, len) ||
-        !__wpages_all_mapped(PAGE_OF(addr), PAGES(len))) {
+    if (!__wpages_are_mapped(addr, len)) {
         errno = ENOMEM;
         return -1;
     }

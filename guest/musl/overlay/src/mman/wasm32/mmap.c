@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* mmap inside the guest: anonymous memory and private copies of files.
- *
- * There is no memory shared between processes. A shared anonymous mapping is
- * private; a shared mapping of a file is a copy as long as nothing can be
- * written through it, and refused with ENODEV where it could. Protection is
- * not enforced. Address hints are not followed. */
+/* mmap inside the guest: anonymous memory, private copies of files, and memory
+ * that the kernel shares between processes. A file that the kernel cannot share
+ * is copied if the mapping is read-only. Protection is not enforced. Address
+ * hints are not followed. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -14,6 +12,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 #include "pages.h"
+#include "syscall.h"
 
 #define SHARING (MAP_SHARED | MAP_PRIVATE)
 #define FIXED   (MAP_FIXED | MAP_FIXED_NOREPLACE)
@@ -47,7 +46,7 @@ check_file(int fd, int prot, int flags, int *anonymous)
         return ENODEV;
     if ((flags & SHARING) == MAP_PRIVATE || !(prot & PROT_WRITE))
         return 0;
-    return (mode & O_ACCMODE) == O_RDONLY ? EACCES : ENODEV;
+    return (mode & O_ACCMODE) == O_RDONLY ? EACCES : 0;
 }
 
 static int
@@ -94,10 +93,43 @@ fail(int error)
     return MAP_FAILED;
 }
 
+/* The kernel maps the pages first, as it does not charge the process for them:
+ * memory that grew here would be charged. */
+static int
+share(unsigned i, unsigned n, int prot, int flags, int fd, off_t off)
+{
+    int r = __syscall(SYS_mmap2, PAGE_PTR(i), n * PAGE_BYTES, prot, flags, fd,
+                      off / PAGE_BYTES);
+
+    if (r < 0 && r > -4096)
+        return -r;
+    if (!__wpages_claim_shared(i, n))
+        return 0;
+    __syscall(SYS_munmap, PAGE_PTR(i), n * PAGE_BYTES);
+    return ENOMEM;
+}
+
+static void *
+map_shared(void *start, size_t len, int prot, int flags, int fd, off_t off)
+{
+    unsigned i = PAGE_OF(start), n = PAGES(len);
+    int error;
+
+    __wpages_lock();
+    error = check_place(start, len, flags);
+    if (!error && !(flags & FIXED))
+        i = __wpages_find_shared(n);
+    if (!error)
+        error = i ? share(i, n, prot, flags, fd, off) : ENOMEM;
+    __wpages_unlock();
+    return error ? fail(error) : PAGE_PTR(i);
+}
+
 void *
 __mmap(void *start, size_t len, int prot, int flags, int fd, off_t off)
 {
     int anonymous = flags & MAP_ANON, error = 0;
+    int dirty, *keep;
     unsigned i, n = PAGES(len);
 
     if (!len || UNALIGNED(off) || !(flags & SHARING))
@@ -106,21 +138,35 @@ __mmap(void *start, size_t len, int prot, int flags, int fd, off_t off)
         return fail(ENOMEM);
     if (!anonymous)
         error = check_file(fd, prot, flags, &anonymous);
-    if (!error)
-        error = check_place(start, len, flags);
     if (error)
         return fail(error);
+    if ((flags & SHARING) != MAP_PRIVATE) {
+        void *p = map_shared(start, len, prot,
+                             anonymous ? flags | MAP_ANON : flags, fd, off);
 
-    i = flags & FIXED ? PAGE_OF(start) : __wpages_find(n);
-    if (!i || __wpages_claim(i, n, NULL))
-        return fail(ENOMEM);
+        if (p != MAP_FAILED || errno != ENODEV || prot & PROT_WRITE)
+            return p;
+    }
+
+    __wpages_lock();
+    error = check_place(start, len, flags);
+    i = error                ? 0
+        : flags & FIXED ? PAGE_OF(start)
+                        : __wpages_find(n);
+    keep = anonymous && flags & MAP_UNINITIALIZED ? &dirty : NULL;
+    if (i && __wpages_claim(i, n, keep))
+        i = 0;
+    if (i && !anonymous)
+        __wpages_set_file(i, n);
+    __wpages_unlock();
+    if (!i)
+        return fail(error ? error : ENOMEM);
     if (anonymous)
         return PAGE_PTR(i);
 
-    __wpages_set_file(i, n);
     error = read_file(PAGE_PTR(i), len, fd, off);
     if (error) {
-        __wpages_release(i, n);
+        __munmap(PAGE_PTR(i), len);
         return fail(error);
     }
     return PAGE_PTR(i);

@@ -14,8 +14,7 @@ __mprotect(void *addr, size_t len, int prot)
         errno = EINVAL;
         return -1;
     }
-    if (len && (!__wpages_in_space(addr, len) ||
-                !__wpages_all_mapped(PAGE_OF(addr), PAGES(len)))) {
+    if (len && !__wpages_are_mapped(addr, len)) {
         errno = ENOMEM;
         return -1;
     }

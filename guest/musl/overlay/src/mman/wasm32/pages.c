@@ -2,18 +2,22 @@
 /* Page allocator over the one linear memory. Its state is in guest memory, so
  * fork and snapshots carry it along and the host knows nothing of it.
  *
- * Three bits for each page from the start of the heap up: mapped, used (mapped
- * now, or since it was zeroed last), and content of a file. The table begins as
- * 768 static bytes (8 MiB of heap) and moves into pages of its own, doubling,
- * when the heap outgrows it: a small process has nothing more to copy at fork.
+ * A table has four bits for each page of the heap: mapped, used (mapped now, or
+ * since it was zeroed last), content of a file, and shared with other processes.
+ * The last ones are the kernel's: it maps and unmaps them. The table begins as
+ * 1024 static bytes (8 MiB of heap), so that fork copies little in a small process.
+ * When the heap outgrows it, it moves into pages of its own and doubles.
  *
- * Large pieces keep out of the first MiB, which is for many small ones: when a
- * large one is gone, nothing that is left should lie behind it.
+ * Large mappings avoid the first MiB, which is for the many small ones: no
+ * small mapping should be left above a large one that is gone.
  *
  * Invariants: pages from `top` up and those that are not used read as zero;
  * every page below `hint` is mapped. */
 #include <string.h>
+#include "libc.h"
+#include "lock.h"
 #include "pages.h"
+#include "syscall.h"
 
 #define PER_WORD     32u
 #define STATIC_WORDS 64u
@@ -27,6 +31,7 @@ struct word {
     uint32_t mapped;
     uint32_t used;
     uint32_t file;
+    uint32_t shared;
 };
 
 extern unsigned char __heap_base[];
@@ -37,7 +42,22 @@ static struct word *table;
 static unsigned words; /* in the table */
 static unsigned base;  /* the page of the table's first bit */
 static unsigned first, hint, top;
+static unsigned n_shared; /* pages */
 static int is_soiled; /* pages were unmapped since they were zeroed last */
+
+static volatile int lock[1];
+
+void
+__wpages_lock(void)
+{
+    LOCK(lock);
+}
+
+void
+__wpages_unlock(void)
+{
+    UNLOCK(lock);
+}
 
 static void
 init(void)
@@ -73,13 +93,17 @@ is_mapped(unsigned i)
 static void
 set_mapped(unsigned i, unsigned n, int on)
 {
-    for (; n; i++, n--) {
+    while (n) {
         struct word *w = word_of(i);
-        uint32_t bit = bit_of(i);
+        unsigned at = (i - base) % PER_WORD;
+        unsigned count = n < PER_WORD - at ? n : PER_WORD - at;
+        uint32_t bits = ~0u >> (PER_WORD - count) << at;
 
-        w->mapped = on ? w->mapped | bit : w->mapped & ~bit;
+        w->mapped = on ? w->mapped | bits : w->mapped & ~bits;
         w->used |= w->mapped;
-        w->file &= ~bit;
+        w->file &= ~bits;
+        i += count;
+        n -= count;
     }
 }
 
@@ -127,14 +151,15 @@ cover(unsigned end)
     return 0;
 }
 
-unsigned
-__wpages_find(unsigned n)
+/* Finds n free pages from page `low` on. */
+static unsigned
+find_from(unsigned n, unsigned low)
 {
     unsigned run = 0, i, from;
 
     if (!table)
         init();
-    from = hint;
+    from = low > hint ? low : hint;
     if (n >= LARGE_PAGES && from < first + LOW_PAGES)
         from = first + LOW_PAGES;
     for (i = from; i < top; i++) {
@@ -158,6 +183,20 @@ __wpages_find(unsigned n)
     return n > LAST_PAGE - i ? 0 : i;
 }
 
+unsigned
+__wpages_find(unsigned n)
+{
+    return find_from(n, 0);
+}
+
+/* The kernel is asked each time: a program that was frozen begins with more
+ * memory than it had before. */
+unsigned
+__wpages_find_shared(unsigned n)
+{
+    return find_from(n, PAGE_OF(__syscall(SYS_mmap2, 0, 0, 0, 0, 0, 0)));
+}
+
 /* The first page from i on, below `end`, that may hold something; or `end`. */
 static unsigned
 next_used(unsigned i, unsigned end)
@@ -168,13 +207,49 @@ next_used(unsigned i, unsigned end)
 }
 
 int
+__wpages_is_shared(unsigned i)
+{
+    return i >= first && i < top && word_of(i)->shared & bit_of(i);
+}
+
+static void
+set_private(unsigned i, unsigned end)
+{
+    for (; n_shared && i < end; i++)
+        if (__wpages_is_shared(i)) {
+            word_of(i)->shared &= ~bit_of(i);
+            n_shared--;
+        }
+}
+
+/* Gives shared pages back to the kernel, which leaves zeros there. */
+static int
+unshare(unsigned i, unsigned n)
+{
+    unsigned end = i + n, j;
+
+    for (; n_shared && i < end; i = j) {
+        int is_shared = __wpages_is_shared(i);
+
+        for (j = i + 1; j < end && __wpages_is_shared(j) == is_shared; j++)
+            ;
+        if (!is_shared)
+            continue;
+        if (__syscall(SYS_munmap, PAGE_PTR(i), (j - i) * PAGE_BYTES))
+            return -1;
+        set_private(i, j);
+    }
+    return 0;
+}
+
+int
 __wpages_claim(unsigned i, unsigned n, int *ret_dirty)
 {
     unsigned j, end = i + n;
 
     if (!table)
         init();
-    if (grow_to(end) || cover(end))
+    if (grow_to(end) || cover(end) || unshare(i, n))
         return -1;
     j = next_used(i, end);
     if (ret_dirty)
@@ -194,7 +269,7 @@ __wpages_claim(unsigned i, unsigned n, int *ret_dirty)
     return 0;
 }
 
-void
+int
 __wpages_release(unsigned i, unsigned n)
 {
     unsigned end = i + n;
@@ -206,11 +281,28 @@ __wpages_release(unsigned i, unsigned n)
     if (end > top)
         end = top;
     if (i >= end)
-        return;
+        return 0;
+    if (unshare(i, end - i))
+        return -1;
     set_mapped(i, end - i, 0);
     is_soiled = 1;
     if (i < hint)
         hint = i;
+    return 0;
+}
+
+int
+__wpages_claim_shared(unsigned i, unsigned n)
+{
+    int dirty;
+
+    set_private(i, i + n);
+    if (__wpages_claim(i, n, &dirty))
+        return -1;
+    n_shared += n;
+    for (; n; i++, n--)
+        word_of(i)->shared |= bit_of(i);
+    return 0;
 }
 
 unsigned
@@ -354,4 +446,16 @@ __wpages_in_space(const void *addr, size_t len)
 {
     return len <= LAST_PAGE * PAGE_BYTES &&
            (uintptr_t)addr <= LAST_PAGE * PAGE_BYTES - len;
+}
+
+int
+__wpages_are_mapped(const void *addr, size_t len)
+{
+    int is_mapped;
+
+    __wpages_lock();
+    is_mapped = __wpages_in_space(addr, len) &&
+                __wpages_all_mapped(PAGE_OF(addr), PAGES(len));
+    __wpages_unlock();
+    return is_mapped;
 }

@@ -14,17 +14,36 @@
 #define PAGE_PTR(i)  ((char *)((uintptr_t)(i)*PAGE_BYTES))
 #define UNALIGNED(x) ((uintptr_t)(x) & (PAGE_BYTES - 1))
 
+/* A flag of mmap, as Linux has it for machines without an MMU: pages that were
+ * used before need not be zeroed. */
+#define MAP_UNINITIALIZED 0x4000000
+
+/* Is all of this memory mapped? Takes the lock itself. */
+hidden int __wpages_are_mapped(const void *addr, size_t len);
+
+/* Every other function is called with this lock, which costs nothing while the
+ * program has one thread. */
+hidden void __wpages_lock(void);
+hidden void __wpages_unlock(void);
+
 /* The first of n free pages in a row, or 0 when the address space is full. */
 hidden unsigned __wpages_find(unsigned n);
 
-/* Maps pages [i, i + n), growing the memory where needed. What was mapped there
- * is replaced. The pages are zeroed, unless ret_dirty is given: it then tells
- * whether some were used before and hold what they held. -1: no memory, and
- * nothing has changed. */
+/* Maps pages [i, i + n), growing the memory where needed, and replaces older
+ * mappings there. The pages are zeroed, unless ret_dirty is given: it is then
+ * set if some pages were used before and still have their content. Returns -1
+ * if memory is exhausted; nothing has changed then. */
 hidden int __wpages_claim(unsigned i, unsigned n, int *ret_dirty);
 
-/* Unmaps pages [i, i + n), mapped or not. */
-hidden void __wpages_release(unsigned i, unsigned n);
+/* Unmaps pages [i, i + n), mapped or not. -1: the kernel cannot split a shared
+ * mapping. */
+hidden int __wpages_release(unsigned i, unsigned n);
+
+/* As __wpages_find, for pages that the kernel can share. */
+hidden unsigned __wpages_find_shared(unsigned n);
+/* As __wpages_claim, for pages that the kernel has just mapped. */
+hidden int __wpages_claim_shared(unsigned i, unsigned n);
+hidden int __wpages_is_shared(unsigned i);
 
 /* Marks mapped pages as holding the content of a file. */
 hidden void __wpages_set_file(unsigned i, unsigned n);

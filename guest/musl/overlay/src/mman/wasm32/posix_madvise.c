@@ -9,8 +9,7 @@ posix_madvise(void *addr, size_t len, int advice)
 {
     if (UNALIGNED(addr) || advice < 0 || advice > POSIX_MADV_DONTNEED)
         return EINVAL;
-    if (len && (!__wpages_in_space(addr, len) ||
-                !__wpages_all_mapped(PAGE_OF(addr), PAGES(len))))
+    if (len && !__wpages_are_mapped(addr, len))
         return ENOMEM;
     return 0;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The buffers that `stdbuf` wants for the standard streams of programs that it
  * starts: _STDBUF_I, _STDBUF_O and _STDBUF_E in the environment, each L or a
- * size. Elsewhere a preloaded library looks at them. */
+ * size. On other systems a preloaded library reads these variables. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

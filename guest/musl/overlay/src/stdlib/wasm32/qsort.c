@@ -15,7 +15,7 @@ struct sort {
     size_t width;
     int (*compare)(const void *, const void *, void *);
     void *arg;
-    unsigned char *spare; /* room for all elements */
+    unsigned char *spare; /* space for all elements */
 };
 
 static int

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Where the interpreter looks for signals on a system whose handlers only run
- * when asked to: here, a look at libc's word. */
+/* CPython calls these macros on a system whose signal handlers run only when
+ * the program asks for them. Here they test a word of libc. */
 #ifndef Py_EMSCRIPTEN_SIGNAL_H
 #define Py_EMSCRIPTEN_SIGNAL_H
 
