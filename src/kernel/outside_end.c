@@ -135,6 +135,16 @@ outside_end_move(struct outside_end *e, struct sock_msg *m, bool is_send)
     return done;
 }
 
+/* Returns the result of a transfer that found the connection ended. If the
+ * broker has ended it, the reason has arrived, but may not have been read. */
+static int64_t
+outside_end_reason(struct socket *s, int64_t n)
+{
+    if (s->kernel->outside)
+        outside_run(s->kernel->outside);
+    return s->error ? socket_take_error(s) : n;
+}
+
 /* A short transfer is watched too: an edge-triggered epoll reports the next
  * change only if somebody sees it. */
 static int64_t
@@ -153,7 +163,7 @@ outside_end_transfer(struct socket *s, struct sock_msg *m, short events)
     int64_t n = m->len ? outside_end_move(e, m, is_send) : 0;
     if (n == -EAGAIN || (n > 0 && (size_t)n < m->len))
         host_watch_arm(&e->watch, s->kernel, events);
-    return n;
+    return n > 0 || n == -EAGAIN || !m->len ? n : outside_end_reason(s, n);
 }
 
 int64_t

@@ -341,14 +341,16 @@ connection_start(struct broker *b, const struct message_request *q)
     connection_resolved(c, &literal);
 }
 
+/* The reason is sent first: the sandbox looks for it when it finds the connection
+ * ended. */
 void
 connection_revoke(struct connection *c, enum verdict v)
 {
     const struct message_answer a = {ANSWER_ENDED, c->request.id,
                                      v == VERDICT_BYTES ? ENETDOWN : EACCES, v};
 
-    (void)shutdown(c->hfd, SHUT_RDWR);
     broker_answer(c->broker, &a, -1);
+    (void)shutdown(c->hfd, SHUT_RDWR);
     connection_free(c, v == VERDICT_BYTES ? CLOSE_LIMIT : CLOSE_POLICY);
 }
 

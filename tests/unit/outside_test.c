@@ -225,6 +225,27 @@ TEST(outside_policy_that_changes_resets_a_connection)
     kernel_free(k);
 }
 
+TEST(outside_reason_of_an_end_is_known_when_the_end_is)
+{
+    struct played f;
+    struct task *t = begin(&f);
+    struct kernel *k = t->kernel;
+
+    kernel_begin_run(k);
+    t->run_tag = k->run_tag;
+    int peer = connect_now(t, &f, 0);
+    f.answer = (struct message_answer){ANSWER_ENDED, f.last.id, ENETDOWN,
+                                       VERDICT_BYTES};
+    f.has_answer = true;
+    CHECK_EQ(shutdown(peer, SHUT_RDWR), 0);
+    CHECK_EQ(SYS(t, NR_read, 0, BUF, 9), -ENETDOWN);
+    CHECK_EQ(SYS(t, NR_read, 0, BUF, 9), 0);
+    CHECK(k->denials && k->denials->n == 1);
+    CHECK(!strcmp(k->denials->v[0].reason, "bytes"));
+    close(peer);
+    kernel_free(k);
+}
+
 TEST(outside_answer_for_a_closed_socket_is_dropped)
 {
     struct played f;
