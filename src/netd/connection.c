@@ -341,8 +341,8 @@ connection_start(struct broker *b, const struct message_request *q)
     connection_resolved(c, &literal);
 }
 
-/* The reason is sent first: the sandbox looks for it when it finds the connection
- * ended. */
+/* The reason is sent first: the sandbox looks for it when it finds the
+ * connection ended. */
 void
 connection_revoke(struct connection *c, enum verdict v)
 {
