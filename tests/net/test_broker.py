@@ -390,6 +390,8 @@ def test_an_owner_that_does_not_read_loses_reports_only(broker, origin):
 def test_the_limit_of_bytes_ends_all_connections(broker, origin):
     broker.policy(f"{ORIGIN}:8080", size=1 << 20)
     first, second = (broker.connect(ORIGIN, 8080) for _ in range(2))
+    # A greeting that arrives after the end would reset the connection.
+    assert read_line(first) == read_line(second) == b"hello\n"
     threading.Thread(target=first.sendall, args=(bytes(1 << 20),), daemon=True).start()
     while second.recv(65536):
         pass
