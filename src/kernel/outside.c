@@ -69,7 +69,8 @@ outside_watch(struct outside *o)
         list_remove(&o->watch.link);
     o->watch.hfd = hfd;
     if (hfd >= 0 && is_needed)
-        host_watch_arm(&o->watch, o->kernel, POLLIN);
+        host_watch_arm(&o->watch, o->kernel,
+                       o->is_stalled ? POLLIN | POLLOUT : POLLIN);
     else
         list_remove(&o->watch.link);
 }
@@ -105,6 +106,15 @@ outside_lose_broker(struct outside *o)
         outside_reset(e, ECONNRESET);
     }
     outside_names_fail(o);
+}
+
+int64_t
+outside_first_failed(struct outside_end *e)
+{
+    struct socket *s = e->socket;
+
+    outside_lose_broker(s->kernel->outside);
+    return socket_take_error(s);
 }
 
 void
@@ -203,16 +213,47 @@ outside_answer_connect(struct outside_end *e, const struct message_answer *a,
     waitq_wake(&s->events);
 }
 
-/* The broker has shut the connection down. */
+/* Returns the error of a connection that the broker has ended. Its host is the
+ * cause if there is no verdict; 0 is an orderly end. */
+static int
+outside_end_error(const struct message_answer *a)
+{
+    switch (a->verdict) {
+    case VERDICT_ALLOWED:
+        return a->error;
+    case VERDICT_BYTES:
+        return ENETDOWN;
+    case VERDICT_TLS:
+        return EACCES;
+    default:
+        return ECONNRESET;
+    }
+}
+
 static void
 outside_end_ended(struct outside_end *e, const struct message_answer *a)
 {
-    if (!e || e->hfd < 0)
+    if (!e || (e->hfd < 0 && !e->is_first))
         return;
-    if (a->verdict == VERDICT_BYTES)
+    if (a->verdict == VERDICT_BYTES || a->verdict == VERDICT_TLS)
         outside_deny(e->socket->kernel, e->run_tag, &e->socket->remote,
-                     verdict_word(VERDICT_BYTES));
-    outside_reset(e, a->verdict == VERDICT_BYTES ? ENETDOWN : ECONNRESET);
+                     verdict_word((enum verdict)a->verdict));
+    outside_reset(e, outside_end_error(a));
+}
+
+/* The broker wants first bytes: those of a new connection, or more of them. */
+static void
+outside_end_wanted(struct outside_end *e)
+{
+    if (!e)
+        return;
+    if (e->socket->state == SOCK_CONNECTING) {
+        e->is_first = true;
+        e->socket->state = SOCK_CONNECTED;
+        e->socket->shut = 0;
+    }
+    e->is_checked = false;
+    waitq_wake(&e->socket->events);
 }
 
 /* An answer for a socket that is gone is dropped, and its descriptor closed.
@@ -227,6 +268,10 @@ outside_connected(struct outside *o, const struct message_answer *a,
 
     if (e && e->hfd < 0 && e->socket->state == SOCK_CONNECTING) {
         outside_answer_connect(e, a, hfd);
+    } else if (e && e->is_first && hfd >= 0) {
+        e->is_first = e->is_checked = false;
+        outside_end_open(e, hfd);
+        waitq_wake(&e->socket->events);
     } else if (hfd >= 0) {
         o->kernel->host->stream_close(hfd);
         (void)o->ops->ask(o->arg, &q);
@@ -238,6 +283,7 @@ outside_handle(struct outside *o, const struct message_answer *a, OWN int hfd)
 {
     switch ((enum message_answer_kind)a->kind) {
     case ANSWER_CONNECT:
+    case ANSWER_FIRST:
         outside_connected(o, a, hfd);
         return;
     case ANSWER_INCOMING:
@@ -252,9 +298,31 @@ outside_handle(struct outside *o, const struct message_answer *a, OWN int hfd)
     case ANSWER_LOST:
         outside_lose_broker(o);
         break;
+    case ANSWER_WANT_FIRST:
+        outside_end_wanted(outside_find(o, a->id));
+        break;
     }
     if (hfd >= 0)
         o->kernel->host->stream_close(hfd);
+}
+
+void
+outside_stall(struct outside *o)
+{
+    o->is_stalled = true;
+    outside_watch(o);
+}
+
+/* Lets senders of first bytes try again. */
+static void
+outside_continue(struct outside *o)
+{
+    o->is_stalled = false;
+    LIST_FOR_EACH(it, &o->ends) {
+        struct outside_end *e = CONTAINER_OF(it, struct outside_end, link);
+        if (e->is_first)
+            waitq_wake(&e->socket->events);
+    }
 }
 
 void
@@ -267,6 +335,8 @@ outside_run(struct outside *o)
         outside_handle(o, &a, hfd);
     if (r == -EPIPE)
         outside_lose_broker(o);
+    if (o->is_stalled)
+        outside_continue(o);
     outside_watch(o);
 }
 
@@ -352,7 +422,8 @@ outside_release(struct socket *s)
     if (!e)
         return;
     const struct message_request q = {.kind = REQUEST_CLOSE, .id = e->id};
-    bool is_known = e->id && (s->state == SOCK_CONNECTING || e->hfd >= 0);
+    bool is_known =
+        e->id && (s->state == SOCK_CONNECTING || e->is_first || e->hfd >= 0);
     outside_end_free(e);
     if (!o)
         return;

@@ -50,6 +50,7 @@ struct outside {
     bool is_open;            /* connections from outside may come at any time */
     struct host_watch watch; /* of the broker's answers, while one may come */
     struct waiter on_answer;
+    bool is_stalled; /* a sender waits until the broker takes requests again */
     uint32_t last_id;
     struct list ends, questions;
     size_t n_questions;
@@ -63,6 +64,9 @@ struct outside_end {
     uint32_t id;      /* 0: the connection came from outside */
     int hfd;          /* -1: not connected yet, or reset */
     uint64_t run_tag; /* of the process that connected */
+    /* Connected, but the broker has the descriptor and takes the first bytes.
+     * It has not answered to the last ones yet if is_checked. */
+    bool is_first, is_checked;
     struct host_watch watch;
     struct waiter on_ready;
 };

@@ -8,6 +8,7 @@
 
 #include "kernel/outside_impl.h"
 #include "kernel/socket.h"
+#include "net/message.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -77,6 +78,7 @@ outside_end_close(struct outside_end *e)
         ops->stream_close(e->hfd);
     }
     e->hfd = e->watch.hfd = -1;
+    e->is_first = e->is_checked = false;
 }
 
 void
@@ -135,6 +137,69 @@ outside_end_move(struct outside_end *e, struct sock_msg *m, bool is_send)
     return done;
 }
 
+/* --- first bytes */
+
+/* Passes one piece of them to the broker. `left` is the number of bytes of the
+ * call from here. Returns the length of the piece, or -errno. */
+static int64_t
+outside_end_ask_first(struct outside_end *e, struct sock_msg *m, size_t left)
+{
+    struct outside *o = e->socket->kernel->outside;
+    struct message_request q = {.kind = REQUEST_FIRST, .id = e->id};
+    struct iov before = m->data;
+
+    q.name_len =
+        (uint16_t)(left < sizeof q.name ? left : (size_t)MESSAGE_FIRST_BYTES);
+    q.port = q.name_len == left;
+    iov_copy_from(&m->data, q.name, q.name_len);
+    int r = o->ops->ask(o->arg, &q);
+    if (r == 0)
+        return q.name_len;
+    m->data = before;
+    return r;
+}
+
+/* The next bytes wait for the broker's answer. If the broker does not keep up,
+ * the caller waits until it does. */
+static int64_t
+outside_end_send_first(struct outside_end *e, struct sock_msg *m)
+{
+    size_t len =
+        m->len < MESSAGE_FIRST_BYTES_MAX ? m->len : MESSAGE_FIRST_BYTES_MAX;
+    int64_t done = 0, n = 0;
+
+    if (e->is_checked)
+        return -EAGAIN;
+    while ((size_t)done < len && n >= 0) {
+        n = outside_end_ask_first(e, m, len - (size_t)done);
+        done += n > 0 ? n : 0;
+    }
+    e->is_checked = n >= 0;
+    if (n >= 0)
+        return done;
+    if (n != -ENOBUFS)
+        return outside_first_failed(e);
+    outside_stall(e->socket->kernel->outside);
+    return done ? done : -EAGAIN;
+}
+
+/* Ending a connection before its first bytes leaves nothing to be checked. */
+static int
+outside_end_shutdown_first(struct outside_end *e, int how)
+{
+    struct outside *o = e->socket->kernel->outside;
+    const struct message_request q = {.kind = REQUEST_CLOSE, .id = e->id};
+
+    if (how != SHUT_RD) {
+        (void)o->ops->ask(o->arg, &q);
+        outside_end_close(e);
+    }
+    waitq_wake(&e->socket->events);
+    return 0;
+}
+
+/* --- waiting for the host */
+
 /* Returns the result of a transfer that found the connection ended. If the
  * broker has ended it, the reason has arrived, but may not have been read. */
 static int64_t
@@ -158,6 +223,8 @@ outside_end_transfer(struct socket *s, struct sock_msg *m, short events)
         return -EAGAIN;
     if (s->error)
         return socket_take_error(s);
+    if (e->is_first && m->len)
+        return is_send ? outside_end_send_first(e, m) : -EAGAIN;
     if (e->hfd < 0)
         return is_send ? -EPIPE : 0;
     int64_t n = m->len ? outside_end_move(e, m, is_send) : 0;
@@ -228,6 +295,8 @@ outside_poll(struct socket *s)
 
     if (s->state == SOCK_CONNECTING)
         return 0;
+    if (e->is_first)
+        return e->is_checked ? 0 : POLLOUT | POLLWRNORM;
     if (e->hfd < 0)
         return (short)(POLLIN | POLLRDNORM | POLLOUT | POLLWRNORM | POLLRDHUP |
                        POLLHUP | (s->error ? POLLERR : 0));
@@ -243,11 +312,13 @@ outside_poll(struct socket *s)
 int
 outside_shutdown(struct socket *s, int how)
 {
-    const struct outside_end *e = s->out;
+    struct outside_end *e = s->out;
 
     if (s->state != SOCK_CONNECTED)
         return -ENOTCONN;
     s->shut |= (unsigned)how + 1;
+    if (e->is_first)
+        return outside_end_shutdown_first(e, how);
     int r = e->hfd < 0 ? -ENOTCONN
                        : outside_end_ops(e)->stream_shutdown(e->hfd, how);
     waitq_wake(&s->events);

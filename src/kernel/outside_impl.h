@@ -18,6 +18,10 @@ void outside_end_free(OWN struct outside_end *e);
 
 /* Sends a request, to a new broker if the last one has ended. */
 int outside_ask(struct outside *o, const struct message_request *q);
+/* Wakes the senders of first bytes when the broker takes requests again. */
+void outside_stall(struct outside *o);
+/* Resets all connections of a broker that is gone. Returns the error of e. */
+int64_t outside_first_failed(struct outside_end *e);
 /* Lets the scheduler watch for answers, if one may come. */
 void outside_watch(struct outside *o);
 

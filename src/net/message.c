@@ -23,8 +23,11 @@ bool
 message_request_is_valid(const struct message_request *q, size_t len)
 {
     if (len != sizeof *q || q->kind < REQUEST_CONNECT ||
-        q->kind > REQUEST_CLOSE)
+        q->kind > REQUEST_FIRST)
         return false;
+    if (q->kind == REQUEST_FIRST)
+        return q->name_len && q->name_len <= MESSAGE_FIRST_BYTES &&
+               q->port <= 1;
     return message_name_is_valid(q->name, q->name_len) &&
            (q->kind != REQUEST_CONNECT || q->port) &&
            (q->kind != REQUEST_LOOKUP || q->name_len);

@@ -16,6 +16,10 @@ enum message_request_kind {
     REQUEST_CONNECT = 1,
     REQUEST_LOOKUP, /* does the name exist? */
     REQUEST_CLOSE,  /* of a connection, or of one that is being made */
+    /* The first bytes of a connection: `name_len` bytes in `name`, and further
+     * ones in the next request. `port` is 1 with the last ones; the sandbox
+     * then waits for ANSWER_FIRST. */
+    REQUEST_FIRST,
 };
 
 /* `id` is chosen by the sandbox. It must not be in use for another request or
@@ -39,6 +43,12 @@ enum message_answer_kind {
     /* Of the owner: a connection from outside to the port `id`, with its
      * descriptor. */
     ANSWER_INCOMING,
+    /* The connection is made, but the broker checks its first bytes before it
+     * passes the descriptor. Sent instead of ANSWER_CONNECT, and after
+     * REQUEST_FIRST if more bytes are needed. */
+    ANSWER_WANT_FIRST,
+    /* The first bytes were sent to the host. With the descriptor. */
+    ANSWER_FIRST,
 };
 
 struct message_answer {
@@ -96,6 +106,9 @@ enum {
         sizeof(struct message_policy) + 2 * MESSAGE_RULES_MAX,
     MESSAGE_CONNECTIONS_MAX = 1024,
     MESSAGE_RATE_MAX = 1000,
+    /* First bytes in one request, and at most before an answer. */
+    MESSAGE_FIRST_BYTES = HOSTNAME_MAX + 3,
+    MESSAGE_FIRST_BYTES_MAX = 4096,
     /* Descriptors of the broker. */
     MESSAGE_REQUESTS_HFD = 0,
     MESSAGE_POLICY_HFD = 1,
@@ -104,7 +117,7 @@ enum {
 };
 
 /* Returns true if the bytes are a well-formed request: its kind is known, its
- * name is canonical, and a connection has a port. */
+ * name is canonical, a connection has a port, and first bytes are some. */
 bool message_request_is_valid(const struct message_request *q, size_t len);
 bool message_policy_is_valid(const struct message_policy *p, size_t len);
 /* For the owner: the broker is not trusted with lengths and numbers either. */

@@ -12,7 +12,7 @@ verdict_word(enum verdict v)
         [VERDICT_LOOPBACK] = "loopback", [VERDICT_RESERVED] = "reserved",
         [VERDICT_MAXIMUM] = "maximum",   [VERDICT_CONNECTIONS] = "connections",
         [VERDICT_CONNECTS] = "connects", [VERDICT_LOOKUPS] = "lookups",
-        [VERDICT_BYTES] = "bytes",
+        [VERDICT_BYTES] = "bytes",       [VERDICT_TLS] = "tls",
     };
     return words[v];
 }
@@ -158,7 +158,8 @@ policy_verdict_of(enum address_kind kind)
 }
 
 /* One pass: a rule that denies ends it, and one that allows counts only if none
- * of the others denies. */
+ * of the others denies. A rule that does not check the connection is preferred,
+ * so that the order of rules does not matter. */
 enum verdict
 policy_decide(const struct policy *p, const struct policy_target *t,
               const struct rule **ret_rule)
@@ -172,7 +173,8 @@ policy_decide(const struct policy *p, const struct policy_target *t,
             continue;
         if (r->is_deny)
             return VERDICT_DENIED;
-        if (!allowing && policy_rule_opens(p, r, &h))
+        if ((!allowing || rule_checks_tls(allowing, t->port)) &&
+            policy_rule_opens(p, r, &h))
             allowing = r;
         v = policy_verdict_of(h.kind);
     }

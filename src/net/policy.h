@@ -27,6 +27,7 @@ enum verdict {
     VERDICT_CONNECTS,
     VERDICT_LOOKUPS,
     VERDICT_BYTES,
+    VERDICT_TLS, /* the connection does not begin as TLS for its name */
     N_VERDICTS
 };
 /* Returns one word for the answer to a client: "no-rule", ... */

@@ -7,8 +7,9 @@
 #include <string.h>
 
 #define PRIVATE_MARK "+private"
+#define RAW_MARK     "+raw"
 
-enum { PORT_LAST = UINT16_MAX };
+enum { PORT_LAST = UINT16_MAX, PORT_HTTPS = 443 };
 
 /* Returns the part of *t before the first `c`, and leaves the part behind it in
  * *t. Without a `c`, returns all and leaves a text without an address. */
@@ -176,16 +177,37 @@ rule_parse_bracket(struct text t, struct rule *r, struct text *ret_ports)
     return rule_parse_bits((struct text){behind.p + 1, behind.len - 1}, r);
 }
 
-/* Removes the mark from the end of *t. */
+/* Removes a mark from the end of *t. */
 static bool
-rule_cut_private(struct text *t)
+rule_cut_mark(struct text *t, const char *mark)
 {
-    size_t n = sizeof PRIVATE_MARK - 1;
+    size_t n = strlen(mark);
 
-    if (t->len < n || memcmp(t->p + t->len - n, PRIVATE_MARK, n) != 0)
+    if (t->len < n || memcmp(t->p + t->len - n, mark, n) != 0)
         return false;
     t->len -= n;
     return true;
+}
+
+/* The marks may be in any order; each occurs once. */
+static void
+rule_cut_marks(struct text *t, struct rule *r)
+{
+    r->is_raw = rule_cut_mark(t, RAW_MARK);
+    r->may_be_private = rule_cut_mark(t, PRIVATE_MARK);
+    if (r->may_be_private && !r->is_raw)
+        r->is_raw = rule_cut_mark(t, RAW_MARK);
+}
+
+static const char *
+rule_check_marks(const struct rule *r)
+{
+    if (r->kind == RULE_NAME && !r->is_deny)
+        return NULL;
+    if (r->may_be_private)
+        return "has +private, which belongs to names that are allowed";
+    return r->is_raw ? "has +raw, which belongs to names that are allowed"
+                     : NULL;
 }
 
 const char *
@@ -201,16 +223,16 @@ rule_parse(const char *text, size_t len, struct rule *ret)
         r.is_deny = true;
         t = (struct text){t.p + 1, t.len - 1};
     }
-    r.may_be_private = rule_cut_private(&t);
+    rule_cut_marks(&t, &r);
     if (t.len && t.p[0] == '[')
         reason =
             rule_parse_bracket((struct text){t.p + 1, t.len - 1}, &r, &ports);
     else
         reason = rule_parse_target(t, &r, &ports);
+    if (!reason)
+        reason = rule_check_marks(&r);
     if (reason)
         return reason;
-    if (r.may_be_private && (r.kind != RULE_NAME || r.is_deny))
-        return "has +private, which belongs to names that are allowed";
     if (ports.p)
         reason = rule_parse_ports(ports, &r);
     else
@@ -263,6 +285,7 @@ rule_print(const struct rule *r, struct buf *b)
             buf_printf(b, "%d-%d", p->first, p->last);
     }
     buf_puts(b, r->may_be_private ? PRIVATE_MARK : "");
+    buf_puts(b, r->is_raw ? RAW_MARK : "");
 }
 
 bool
@@ -302,4 +325,10 @@ rule_has_all_ports(const struct rule *r)
         if (r->ports[i].first == 1 && r->ports[i].last == PORT_LAST)
             return true;
     return false;
+}
+
+bool
+rule_checks_tls(const struct rule *r, uint16_t port)
+{
+    return r->kind == RULE_NAME && port == PORT_HTTPS && !r->is_raw;
 }

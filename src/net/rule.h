@@ -1,6 +1,6 @@
 /* A rule of the network policy, as text:
  *
- *   [!] TARGET [:PORTS] [+private]
+ *   [!] TARGET [:PORTS] [+private] [+raw]
  *
  * TARGET is a name, `*.` and a name for everything below it, an IPv4 address or
  * an IPv6 address in brackets, both with an optional /BITS, or the word
@@ -34,6 +34,7 @@ struct rule {
     bool is_deny;
     bool is_below;         /* everything below the name, not the name itself */
     bool may_be_private;   /* the name may have private addresses */
+    bool is_raw;           /* the first bytes of connections are not checked */
     uint8_t n_ports, bits; /* `bits` of 128, also for IPv4 */
     uint16_t name_len;
     struct rule_ports ports[RULE_PORTS_MAX];
@@ -54,5 +55,8 @@ bool rule_has_address(const struct rule *r, const struct in6_addr *ip);
 /* Port 0 means any port: true if the rule has one. */
 bool rule_has_port(const struct rule *r, uint16_t port);
 bool rule_has_all_ports(const struct rule *r);
+/* Returns true if connections to this port must begin with a TLS message that
+ * asks for the name: those of rules for names, to port 443, without +raw. */
+bool rule_checks_tls(const struct rule *r, uint16_t port);
 
 #endif

@@ -113,12 +113,18 @@ broker_report_denied(struct broker *b, const struct message_request *q,
 
 /* --- decisions */
 
+static struct policy_target
+broker_target(const struct message_request *q, const struct in6_addr *ip)
+{
+    return (struct policy_target){q->name_len ? q->name : NULL, q->name_len,
+                                  *ip, q->port};
+}
+
 enum verdict
 broker_judge(const struct broker *b, const struct message_request *q,
              const struct in6_addr *ip)
 {
-    const struct policy_target t = {q->name_len ? q->name : NULL, q->name_len,
-                                    *ip, q->port};
+    const struct policy_target t = broker_target(q, ip);
     const struct rule *rule;
     enum verdict v = policy_decide(&b->policy, &t, &rule);
 
@@ -126,6 +132,26 @@ broker_judge(const struct broker *b, const struct message_request *q,
         policy_decide(&b->maximum, &t, &rule) != VERDICT_ALLOWED)
         v = VERDICT_MAXIMUM;
     return v;
+}
+
+static bool
+broker_policy_checks(const struct policy *p, const struct policy_target *t)
+{
+    const struct rule *rule;
+
+    return policy_decide(p, t, &rule) == VERDICT_ALLOWED &&
+           rule_checks_tls(rule, t->port);
+}
+
+/* The mark +raw of a sandbox does not override a maximum without it. */
+bool
+broker_checks_tls(const struct broker *b, const struct message_request *q,
+                  const struct in6_addr *ip)
+{
+    const struct policy_target t = broker_target(q, ip);
+
+    return broker_policy_checks(&b->policy, &t) ||
+           (b->has_maximum && broker_policy_checks(&b->maximum, &t));
 }
 
 enum verdict
@@ -206,6 +232,12 @@ broker_handle(struct broker *b, const struct message_request *q)
         break;
     case REQUEST_CLOSE:
         connection_close(c);
+        break;
+    case REQUEST_FIRST:
+        if (c && !c->is_first)
+            b->is_over = true; /* nobody has asked for them */
+        else if (c)
+            first_take(c, q);
         break;
     }
 }

@@ -51,6 +51,10 @@ enum verdict broker_judge(const struct broker *b,
                           const struct in6_addr *ip);
 enum verdict broker_judge_name(const struct broker *b,
                                const struct message_request *q);
+/* Returns true if a connection that is allowed must begin as TLS for its
+ * name. */
+bool broker_checks_tls(const struct broker *b, const struct message_request *q,
+                       const struct in6_addr *ip);
 /* Sends a report to the owner, if the owner wants any. */
 void broker_report(struct broker *b, const struct message_report *r);
 void broker_report_denied(struct broker *b, const struct message_request *q,

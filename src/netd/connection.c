@@ -49,6 +49,7 @@ connection_free(struct connection *c, enum message_close_cause cause)
     for (size_t i = 0; i < RESOLVER_ADDRESSES_MAX; i++)
         hfd_closep(&c->attempt[i]);
     hfd_closep(&c->hfd);
+    free(c->first);
     list_remove(&c->link);
     c->broker->n_connections--;
     free(c);
@@ -200,7 +201,10 @@ connection_open(struct connection *c, size_t i)
     c->number = ++c->broker->n_opened;
     connection_tune(c->hfd, c->broker->limits.rate);
     connection_report_open(c);
-    broker_answer(c->broker, &a, c->hfd);
+    if (broker_checks_tls(c->broker, &c->request, &c->peer))
+        first_want(c);
+    else
+        broker_answer(c->broker, &a, c->hfd);
 }
 
 /* Returns the error of an attempt whose descriptor is ready. */
@@ -219,6 +223,8 @@ connection_fill(const struct connection *c, struct pollfd *v)
 {
     size_t n = 0;
 
+    if (c->is_first)
+        v[n++] = (struct pollfd){.fd = c->hfd, .events = POLLIN};
     for (size_t i = 0; i < c->next; i++)
         if (c->attempt[i] >= 0)
             v[n++] = (struct pollfd){.fd = c->attempt[i], .events = POLLOUT};
@@ -230,6 +236,10 @@ connection_run(struct connection *c, const struct pollfd *v, int64_t now_ns)
 {
     bool has_failed = false;
 
+    if (c->is_first) {
+        first_run(c, v, now_ns);
+        return;
+    }
     if (!c->next)
         return;
     for (size_t i = 0; i < c->next; i++) {
@@ -253,6 +263,8 @@ connection_run(struct connection *c, const struct pollfd *v, int64_t now_ns)
 int64_t
 connection_due_ns(const struct connection *c)
 {
+    if (c->is_first)
+        return c->deadline_ns;
     if (!c->next)
         return NS_NEVER;
     return c->next < c->n && c->next_ns < c->deadline_ns ? c->next_ns
@@ -352,6 +364,16 @@ connection_revoke(struct connection *c, enum verdict v)
     broker_answer(c->broker, &a, -1);
     (void)shutdown(c->hfd, SHUT_RDWR);
     connection_free(c, v == VERDICT_BYTES ? CLOSE_LIMIT : CLOSE_POLICY);
+}
+
+void
+connection_lose(struct connection *c, int error, enum message_close_cause cause)
+{
+    const struct message_answer a = {ANSWER_ENDED, c->request.id, error,
+                                     VERDICT_ALLOWED};
+
+    broker_answer(c->broker, &a, -1);
+    connection_free(c, cause);
 }
 
 /* Connections in progress are judged when they open. */

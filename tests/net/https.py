@@ -75,6 +75,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         path, _, query = self.path.partition("?")
         if path.startswith("/git/"):
             return self.backend(path, query)
+        if path in self.server.redirects:
+            return self.answer(302, b"", [("Location", self.server.redirects[path])])
         page = self.server.pages.get(path)
         return self.answer(404, b"not found\n") if page is None else self.answer(
             200, page, [("Content-Type", "text/html")] if path.startswith("/simple/") else ())
@@ -83,11 +85,11 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
 
 class Server(http.server.ThreadingHTTPServer):
-    """`pages` maps paths to contents; `repositories` is the folder behind /git/."""
+    """`pages` maps paths to contents, `redirects` to other places; `repositories` is the folder behind /git/."""
 
     def __init__(self, address, keys, repositories):
         super().__init__(address, Handler)
-        self.pages, self.repositories = {}, repositories
+        self.pages, self.redirects, self.repositories = {}, {}, repositories
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(keys / "crt", keys / "key")
         self.socket = context.wrap_socket(self.socket, server_side=True, do_handshake_on_connect=False)

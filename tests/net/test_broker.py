@@ -4,6 +4,7 @@ import os
 import pathlib
 import signal
 import socket
+import ssl
 import struct
 import subprocess
 import threading
@@ -13,9 +14,9 @@ import pytest
 from dns import NameServer
 
 NETD = pathlib.Path(os.environ["WASM_SANDBOX"]).resolve().parent / "libexec/wasmsand-netd"
-CONNECT, LOOKUP, CLOSE = 1, 2, 3
-ENDED = 3
-ALLOWED, NO_RULE, DENIED, PRIVATE, LOOPBACK, RESERVED, MAXIMUM, CONNECTIONS, CONNECTS, LOOKUPS, BYTES = range(11)
+CONNECT, LOOKUP, CLOSE, FIRST = 1, 2, 3, 4
+ENDED, WANT_FIRST, PASSED = 3, 6, 7
+ALLOWED, NO_RULE, DENIED, PRIVATE, LOOPBACK, RESERVED, MAXIMUM, CONNECTIONS, CONNECTS, LOOKUPS, BYTES, TLS = range(12)
 OPEN, CLOSED, DENY = 1, 2, 3
 BY_GUEST, BY_PEER, BY_POLICY = range(3)
 EXIT_IDLE = 3
@@ -296,7 +297,9 @@ def test_a_closed_connection_frees_its_place(broker, origin):
     struct.pack("=II16sHH256s", CONNECT, 1, bytes(16), 1, 300, b"a"),
     struct.pack("=II16sHH256s", CONNECT, 1, bytes(16), 1, 5, b"A.com"),
     struct.pack("=II16sHH256s", CONNECT, 1, bytes(16), 1, 3, b"a.b\0x"),
-    struct.pack("=II16sHH256s", LOOKUP, 1, bytes(16), 1, 0, b""), bytes(2000)])
+    struct.pack("=II16sHH256s", LOOKUP, 1, bytes(16), 1, 0, b""), bytes(2000),
+    struct.pack("=II16sHH256s", FIRST, 1, bytes(16), 1, 0, b""), struct.pack("=II16sHH256s", FIRST, 1, bytes(16), 1, 257, b"x"),
+    struct.pack("=II16sHH256s", FIRST, 1, bytes(16), 2, 1, b"x")])
 def test_a_malformed_request_ends_the_broker(broker, packet):
     broker.requests.send(packet)
     assert broker.ends()
@@ -424,3 +427,165 @@ def test_connections_do_not_outlive_the_broker_of_a_hostile_sandbox(broker, orig
     assert s.recv(1) == b""
     with pytest.raises(BrokenPipeError):
         s.sendall(b"x")
+
+
+def hello(name, *options):
+    """The first bytes of a TLS client."""
+    out = ssl.MemoryBIO()
+    context = ssl.create_default_context()
+    if options:
+        context.set_alpn_protocols(options)
+    client = context.wrap_bio(ssl.MemoryBIO(), out, server_hostname=name)
+    with pytest.raises(ssl.SSLWantReadError):
+        client.do_handshake()
+    return out.read()
+
+
+def add_extension(data, kind, content):
+    """Appends an extension to a hello in one record."""
+    new = data + struct.pack("!HH", kind, len(content)) + content
+    more = len(new) - len(data)
+    at = 43 + 1 + new[43]
+    at += 2 + struct.unpack("!H", new[at:at + 2])[0]
+    at += 1 + new[at]
+    numbers = [(3, 2), (6, 3), (at, 2)]
+    for where, size in numbers:
+        value = int.from_bytes(new[where:where + size], "big") + more
+        new = new[:where] + value.to_bytes(size, "big") + new[where + size:]
+    return new
+
+
+class Recorder(Origin):
+    """Keeps the first bytes of each connection, and echoes."""
+
+    def __init__(self, address, port):
+        self.seen = []
+        super().__init__(address, port)
+
+    def serve(self, c):
+        try:
+            data = c.recv(65536)
+            self.seen.append(data)
+            while data:
+                c.sendall(data)
+                data = c.recv(65536)
+        except OSError:
+            pass
+        c.close()
+
+
+@pytest.fixture(name="secure")
+def start_secure():
+    o = Recorder(ORIGIN, 443)
+    yield o
+    o.close()
+
+
+def begin(broker, host="web.example", port=443):
+    broker.last += 1
+    broker.send(CONNECT, broker.last, host, port)
+    assert broker.answer() == (WANT_FIRST, broker.last, 0, ALLOWED, [])
+
+
+def send_first(broker, data, step=256):
+    for at in range(0, len(data), step):
+        piece = data[at:at + step]
+        broker.requests.send(struct.pack(
+            "=II16sHH256s", FIRST, broker.last, bytes(16), at + step >= len(data), len(piece), piece))
+
+
+def test_tls_for_the_allowed_name_is_passed(broker, secure, names):
+    broker.policy("web.example:443+private", reports=1)
+    for data in hello("web.example"), hello("WEB.example", *(["x" * 250] * 9)):
+        begin(broker)
+        send_first(broker, data)
+        kind, number, error, _, hfds = broker.answer()
+        assert (kind, number, error) == (PASSED, broker.last, 0)
+        with socket.socket(fileno=hfds[0]) as s:
+            s.setblocking(True)
+            assert s.recv(len(data), socket.MSG_WAITALL) == data
+            s.sendall(b"more")
+            assert s.recv(4, socket.MSG_WAITALL) == b"more"
+    assert len(data) > 1024
+
+
+def test_a_hello_may_come_byte_by_byte(broker, secure, names):
+    broker.policy("web.example:443+private")
+    begin(broker)
+    data = hello("web.example")
+    for i in range(len(data) - 1):
+        send_first(broker, data[i:i + 1])
+        assert broker.answer()[:4] == (WANT_FIRST, broker.last, 0, ALLOWED)
+    assert secure.seen == []
+    send_first(broker, data[-1:])
+    with socket.socket(fileno=broker.answer()[4][0]) as s:
+        s.setblocking(True)
+        assert s.recv(len(data), socket.MSG_WAITALL) == data
+
+
+@pytest.mark.parametrize("data", [
+    hello("other.example"), hello("203.0.113.10"), add_extension(hello("web.example"), 0xfe0d, b"hidden"),
+    b"CONNECT other.example:443 HTTP/1.1\r\n\r\n", b"GET / HTTP/1.1\r\nHost: other.example\r\n\r\n",
+    b"SSH-2.0-client\r\n", bytes(100), b"\x16\x03\x01\x40\x00" + bytes(16384)],
+    ids=["other name", "no name", "hidden name", "proxy", "http", "ssh", "zeros", "endless"])
+def test_a_connection_for_another_name_does_not_reach_the_host(broker, secure, names, data):
+    broker.policy("web.example:443+private", reports=1)
+    begin(broker)
+    assert broker.report()[0] == OPEN
+    send_first(broker, data)
+    assert broker.answer() == (ENDED, broker.last, errno.EACCES, TLS, [])
+    assert broker.report()[:5] == (DENY, 0, TLS, "web.example", 443)
+    assert broker.report()[:3] == (CLOSED, 1, BY_POLICY)
+    with socket.create_connection((ORIGIN, 443)) as s:  # the host has seen nothing but this one
+        s.sendall(b"last")
+        assert s.recv(4, socket.MSG_WAITALL) == b"last"
+    assert {data for data in secure.seen if data} == {b"last"}
+
+
+@pytest.mark.parametrize("rules, maximum, is_checked", [
+    (["web.example:443+private+raw"], [], False), (["web.example:443+private", f"{ORIGIN}:443"], [], False),
+    (["web.example:443+private+raw"], ["web.example:*+private"], True),
+    (["web.example:443+private+raw"], ["web.example:*+private+raw"], False)])
+def test_a_mark_turns_the_check_off(broker, secure, names, rules, maximum, is_checked):
+    broker.policy(*rules, maximum=maximum)
+    broker.send(CONNECT, 1, "web.example", 443)
+    kind, _, error, _, hfds = broker.answer()
+    assert error == 0 and (kind, len(hfds)) == ((WANT_FIRST, 0) if is_checked else (CONNECT, 1))
+    for hfd in hfds:
+        os.close(hfd)
+
+
+def test_a_host_that_speaks_first_does_not_speak_tls(broker, names):
+    greeter = Origin(ORIGIN, 443)
+    broker.policy("web.example:443+private")
+    begin(broker)
+    assert broker.answer() == (ENDED, 1, errno.EACCES, TLS, [])
+    greeter.close()
+
+
+def test_a_host_that_closes_first_is_reported(broker, names):
+    listener = socket.create_server((ORIGIN, 443))
+    broker.policy("web.example:443+private")
+    begin(broker)
+    listener.accept()[0].close()
+    assert broker.answer() == (ENDED, 1, 0, ALLOWED, [])
+    listener.close()
+
+
+def test_a_new_policy_ends_a_connection_before_its_first_bytes(broker, secure, names):
+    broker.policy("web.example:443+private", connections=1)
+    begin(broker)
+    broker.policy("other.example")
+    assert broker.answer() == (ENDED, 1, errno.EACCES, NO_RULE, [])
+    send_first(broker, hello("web.example"))  # was on its way
+    broker.policy("web.example:443+private", connections=1)
+    begin(broker)
+    broker.send(CLOSE, broker.last)
+    begin(broker)
+
+
+def test_first_bytes_that_nobody_wants_end_the_broker(broker, origin):
+    broker.policy(f"{ORIGIN}:8080")
+    broker.connect(ORIGIN, 8080)
+    send_first(broker, b"x")
+    assert broker.ends()

@@ -76,6 +76,9 @@ TEST(a_rule_prints_in_its_canonical_form)
         {"api.example.com:443", "api.example.com:443"},
         {"*.Example.com:1-65535", "*.example.com:*"},
         {"db.corp.example:5432+private", "db.corp.example:5432+private"},
+        {"x.example:443+raw", "x.example:443+raw"},
+        {"x.example+raw+private", "x.example+private+raw"},
+        {"x.example+private+raw", "x.example+private+raw"},
         {"!x.example", "!x.example"},
         {"!x.example:*", "!x.example"},
         {"!x.example:80;443", "!x.example:80;443"},
@@ -155,6 +158,10 @@ TEST(a_bad_rule_is_rejected_with_the_reason)
         {"public+private", "belongs to names"},
         {"!a.example+private", "belongs to names"},
         {"a.example+privat", "neither a name"},
+        {"10.0.0.0/8+raw", "+raw, which belongs to names"},
+        {"public+raw", "+raw, which belongs to names"},
+        {"!a.example+raw", "+raw, which belongs to names"},
+        {"a.example+raw+raw", "neither a name"},
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct rule r;
@@ -383,6 +390,33 @@ TEST(a_rule_that_names_an_address_opens_it)
     check_host(&p, NULL, "127.0.0.1", 8080, VERDICT_ALLOWED);
     check_host(&p, NULL, "127.0.0.2", 8080, VERDICT_LOOPBACK);
     check_host(&p, NULL, "126.0.0.1", 8080, VERDICT_ALLOWED);
+}
+
+TEST(a_connection_is_checked_if_only_names_allow_it)
+{
+    static const char *const rules[][4] = {
+        {"a.example"},
+        {"a.example+raw"},
+        {"*.example.com:*", "public:443"},
+        {"public:443", "*.example.com:*"},
+        {"*.example.com:*", "b.example.com+raw"},
+        {"*.example.com:*", "b.example.com:80+raw"},
+    };
+    static const bool checks[] = {true, false, false, false, false, true};
+    struct policy_target t = {"a.example", 9, {{{0}}}, 443};
+
+    CHECK(address_parse("1.1.1.1", 7, &t.ip));
+    for (size_t i = 0; i < sizeof checks / sizeof *checks; i++) {
+        const struct rule *rule = NULL;
+        struct policy p;
+        add_all(&p, rules[i]);
+        t.name = i < 2 ? "a.example" : "b.example.com";
+        t.name_len = strlen(t.name);
+        CHECK_EQ(policy_decide(&p, &t, &rule), VERDICT_ALLOWED);
+        CHECK_EQ(rule_checks_tls(rule, 443), checks[i]);
+        CHECK(!rule_checks_tls(rule, 80));
+        policy_fini(&p);
+    }
 }
 
 TEST(a_policy_without_rules_denies_everything)

@@ -23,7 +23,9 @@ struct played {
     unsigned n_requests, n_closed;
     struct message_answer answer;
     int answer_hfd; /* -1: without a descriptor */
-    bool has_answer, has_ended;
+    bool has_answer, has_ended, is_full;
+    char first[8192]; /* first bytes of connections */
+    size_t first_len;
 };
 
 static int
@@ -34,6 +36,13 @@ played_ask(void *arg, const struct message_request *q)
     if (f->has_ended) {
         f->has_ended = false;
         return -EPIPE;
+    }
+    if (f->is_full)
+        return -ENOBUFS;
+    if (q->kind == REQUEST_FIRST) {
+        CHECK(message_request_is_valid(q, sizeof *q));
+        memcpy(f->first + f->first_len, q->name, q->name_len);
+        f->first_len += q->name_len;
     }
     f->last = *q;
     f->n_requests++;
@@ -243,6 +252,111 @@ TEST(outside_reason_of_an_end_is_known_when_the_end_is)
     CHECK(k->denials && k->denials->n == 1);
     CHECK(!strcmp(k->denials->v[0].reason, "bytes"));
     close(peer);
+    kernel_free(k);
+}
+
+/* Connects fd, whose first bytes the broker wants. */
+static void
+connect_first(struct task *t, struct played *f, int fd)
+{
+    CHECK_EQ(SYS(t, NR_socket, AF_INET, SOCK_STREAM, 0), fd);
+    CHECK_EQ(try_connect(t, fd), -EWAIT);
+    answer(t->kernel, f, ANSWER_WANT_FIRST, 0, -1);
+    CHECK(world_is_woken(t));
+    CHECK_EQ(try_connect(t, fd), 0);
+}
+
+TEST(outside_first_bytes_go_to_the_broker)
+{
+    struct played f;
+    struct task *t = begin(&f);
+    struct kernel *k = t->kernel;
+    int ends[2];
+
+    CHECK_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+    connect_first(t, &f, 0);
+    CHECK_EQ(file_poll(fd_find(t, 0), NULL), POLLOUT | POLLWRNORM);
+    memset(world_at(t, BUF), 'x', 600);
+    CHECK_EQ(SYS(t, NR_write, 0, BUF, 600), 600);
+    CHECK(f.first_len == 600 && f.first[599] == 'x' && f.last.port == 1);
+    CHECK_EQ(file_poll(fd_find(t, 0), NULL), 0);
+    CHECK_EQ(SYS(t, NR_write, 0, BUF, 5), -EWAIT);
+    answer(k, &f, ANSWER_WANT_FIRST, 0, -1);
+    CHECK_EQ(SYS(t, NR_write, 0, BUF, 5), 5);
+    CHECK_EQ(f.first_len, 605);
+    CHECK_EQ(SYS(t, NR_read, 0, BUF, 9), -EWAIT);
+    answer(k, &f, ANSWER_FIRST, 0, ends[0]);
+    CHECK(world_is_woken(t));
+    CHECK_EQ(write(ends[1], "abc", 3), 3);
+    CHECK_EQ(SYS(t, NR_read, 0, BUF, 9), 3);
+    CHECK_EQ(SYS(t, NR_write, 0, BUF, 3), 3);
+    CHECK(f.first_len == 605 && read(ends[1], f.first, 9) == 3);
+    CHECK_EQ(SYS(t, NR_close, 0), 0);
+    CHECK_EQ(f.n_closed, 1);
+    close(ends[1]);
+    kernel_free(k);
+}
+
+TEST(outside_first_bytes_that_are_denied_end_the_connection)
+{
+    struct played f;
+    struct task *t = begin(&f);
+    struct kernel *k = t->kernel;
+
+    kernel_begin_run(k);
+    t->run_tag = k->run_tag;
+    connect_first(t, &f, 0);
+    CHECK_EQ(SYS(t, NR_write, 0, BUF, 9), 9);
+    CHECK_EQ(SYS(t, NR_read, 0, BUF, 9), -EWAIT);
+    f.answer =
+        (struct message_answer){ANSWER_ENDED, f.last.id, EACCES, VERDICT_TLS};
+    f.has_answer = true;
+    outside_run(k->outside);
+    CHECK(world_is_woken(t));
+    CHECK_EQ(SYS(t, NR_read, 0, BUF, 9), -EACCES);
+    CHECK(k->denials && k->denials->n == 1);
+    CHECK(!strcmp(k->denials->v[0].reason, "tls"));
+    connect_first(t, &f, 1); /* the host ends the next one by itself */
+    answer(k, &f, ANSWER_ENDED, 0, -1);
+    CHECK_EQ(SYS(t, NR_read, 1, BUF, 9), 0);
+    CHECK_EQ(SYS(t, NR_sendto, 1, BUF, 9, MSG_NOSIGNAL, 0, 0), -EPIPE);
+    kernel_free(k);
+}
+
+TEST(outside_first_bytes_wait_for_a_busy_broker)
+{
+    struct played f;
+    struct task *t = begin(&f);
+    struct kernel *k = t->kernel;
+
+    connect_first(t, &f, 0);
+    f.is_full = true;
+    CHECK_EQ(SYS(t, NR_write, 0, BUF, 9), -EWAIT);
+    CHECK(!world_is_woken(t));
+    f.is_full = false;
+    outside_run(k->outside);
+    CHECK(world_is_woken(t));
+    CHECK_EQ(SYS(t, NR_write, 0, BUF, 9), 9);
+    CHECK_EQ(f.first_len, 9);
+    kernel_free(k);
+}
+
+TEST(outside_connection_may_end_before_its_first_bytes)
+{
+    struct played f;
+    struct task *t = begin(&f);
+    struct kernel *k = t->kernel;
+
+    connect_first(t, &f, 0);
+    CHECK_EQ(SYS(t, NR_close, 0), 0);
+    CHECK_EQ(f.n_closed, 1);
+    connect_first(t, &f, 0);
+    CHECK_EQ(SYS(t, NR_shutdown, 0, SHUT_WR), 0);
+    CHECK_EQ(f.n_closed, 2);
+    CHECK_EQ(SYS(t, NR_read, 0, BUF, 9), 0);
+    connect_first(t, &f, 1);
+    f.has_ended = true;
+    CHECK_EQ(SYS(t, NR_sendto, 1, BUF, 9, MSG_NOSIGNAL, 0, 0), -ECONNRESET);
     kernel_free(k);
 }
 
