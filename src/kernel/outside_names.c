@@ -23,9 +23,14 @@ enum {
     NAME_SERVER = (int)0xc0000201,
 };
 
+/* Programs wait for one second (options in /etc/resolv.conf). */
+#define PATIENCE_NS (500 * NS_PER_MS)
+
 /* A question that the broker has not answered yet. */
 struct outside_question {
     struct list link; /* in outside->questions */
+    struct outside *outside;
+    struct timer patience;
     struct socket *socket;
     uint32_t id;
     uint64_t run_tag;        /* of the process that asked */
@@ -98,6 +103,7 @@ outside_question_new(struct outside *o)
 static void
 outside_question_free(struct outside *o, OWN struct outside_question *w)
 {
+    timer_stop(&o->kernel->clock, &w->patience);
     list_remove(&w->link);
     o->n_questions--;
     limits_uncharge(&o->kernel->limits, LIMIT_memory, sizeof *w);
@@ -150,7 +156,21 @@ outside_names_forget(struct outside *o, const struct socket *s)
 
 /* --- questions */
 
-/* Asks the broker whether the name exists. */
+/* Name servers may take seconds, and a busy host may need one to start a
+ * broker. The answer is then that the name exists: a connection to it waits for
+ * the lookup, and fails if there is no such name. */
+static void
+outside_names_late(struct timer *t)
+{
+    struct outside_question *w =
+        CONTAINER_OF(t, struct outside_question, patience);
+
+    outside_names_found(w->outside, w->socket, &w->server, &w->q);
+    outside_question_free(w->outside, w);
+}
+
+/* Asks the broker whether the name exists. Without memory for the timer, the
+ * question has no time limit. */
 static void
 outside_names_ask(struct outside *o, struct socket *s, const struct task *t,
                   const struct sock_addr *server, const struct dns_question *q)
@@ -162,7 +182,9 @@ outside_names_ask(struct outside *o, struct socket *s, const struct task *t,
 
     if (!w)
         return;
-    *w = (struct outside_question){.socket = s,
+    *w = (struct outside_question){.outside = o,
+                                   .patience.fire = outside_names_late,
+                                   .socket = s,
                                    .id = m.id,
                                    .run_tag = t->run_tag,
                                    .server = *server,
@@ -170,6 +192,8 @@ outside_names_ask(struct outside *o, struct socket *s, const struct task *t,
     list_push_back(&o->questions, &w->link);
     o->n_questions++;
     memcpy(m.name, q->name, q->name_len);
+    (void)timer_start(&o->kernel->clock, &w->patience,
+                      clock_after(&o->kernel->clock, PATIENCE_NS));
     if (outside_ask(o, &m) < 0)
         outside_names_fail(o);
     outside_watch(o);

@@ -407,6 +407,31 @@ TEST(outside_names_have_addresses_that_lead_to_them)
     kernel_free(k);
 }
 
+TEST(outside_name_exists_if_its_lookup_takes_long)
+{
+    static const char question[] = "\x12\x34\1\0\0\1\0\0\0\0\0\0"
+                                   "\4slow\7example\0\0\1\0\1";
+    enum { QUESTION_BYTES = sizeof question - 1 };
+    struct played f;
+    struct task *t = begin(&f);
+    struct kernel *k = t->kernel;
+
+    CHECK_EQ(SYS(t, NR_socket, AF_INET, SOCK_DGRAM, 0), 0);
+    memcpy(world_at(t, BUF), question, QUESTION_BYTES);
+    uint32_t len = put_inet(t, NAME_SERVER_IP, 53);
+    CHECK_EQ(SYS(t, NR_sendto, 0, BUF, QUESTION_BYTES, 0, ADDR, len),
+             QUESTION_BYTES);
+    CHECK_EQ(SYS(t, NR_recvfrom, 0, BUF, 512, 0, 0, 0), -EWAIT);
+    world_sleep_ns(k, 400 * NS_PER_MS);
+    CHECK(!world_is_woken(t));
+    world_sleep_ns(k, 200 * NS_PER_MS);
+    CHECK(world_is_woken(t));
+    CHECK_EQ(SYS(t, NR_recvfrom, 0, BUF, 512, 0, 0, 0), QUESTION_BYTES + 16);
+    answer(k, &f, ANSWER_LOOKUP, ENOENT, -1); /* too late */
+    CHECK_EQ(SYS(t, NR_recvfrom, 0, BUF, 512, MSG_DONTWAIT, 0, 0), -EAGAIN);
+    kernel_free(k);
+}
+
 TEST(outside_is_as_before_while_it_is_off)
 {
     struct played f;
