@@ -1,6 +1,6 @@
 /* Fuzzes what a sandbox sends: questions to the name server, and requests to
  * the broker. An answer fits its buffer and is no question itself; an accepted
- * request has a canonical name. */
+ * request has a canonical name, or first bytes that fit. */
 #include "net/dns.h"
 #include "net/message.h"
 #include "net/policy.h"
@@ -51,6 +51,10 @@ check_request(const uint8_t *data, size_t size)
     memcpy(&q, data, size < sizeof q ? size : sizeof q);
     if (!message_request_is_valid(&q, size))
         return;
+    if (q.kind == REQUEST_FIRST) {
+        must(q.name_len && q.name_len <= sizeof q.name && q.port <= 1);
+        return;
+    }
     must(!q.name_len ||
          hostname_parse(q.name, strlen(q.name), name) == q.name_len);
 }
