@@ -237,6 +237,10 @@ void sched_queue_front(struct thread *th); /* woken or exec'd: earlier */
 void sched_queue_started(struct thread *th);
 void sched_queue_next(struct thread *th); /* before all others */
 void sched_remove(struct thread *th);
+/* With a virtual clock, makes the running thread yield at its next check if its
+ * slice must be counted from there on. Called when another thread becomes
+ * runnable, and when the process gets shared memory. */
+void sched_begin_count(struct kernel *k);
 /* Makes the scheduler free a thread, whose task has ended, and then notify the
  * parent. */
 void sched_bury(struct thread *th);

@@ -47,18 +47,32 @@ sched_queue_of(struct thread *th)
     return th->owner->run_tag == k->run_tag ? &k->run_queue : &k->background;
 }
 
-/* Where runs are to be repeatable, the slice of a thread is counted while
- * another one of its process can run. If th is the first such one, the thread
- * that runs yields at its next check, so that counting begins there. */
+/* Returns true if others can change the memory of th, which may wait for that
+ * in a loop: its process has threads or shared memory. */
+static bool
+sched_may_spin(const struct thread *th)
+{
+    return task_is_threaded(th->owner) || th->owner->n_maps;
+}
+
+/* Where runs are to be repeatable, the slice of a thread that may spin is
+ * counted while another one can run. The thread that runs yields at its next
+ * check, so that counting begins there and not at the next tick. */
+void
+sched_begin_count(struct kernel *k)
+{
+    const struct thread *now = k->running;
+
+    if (k->clock.is_virtual && now && sched_may_spin(now) &&
+        !now->machine->is_counted)
+        k->machine->interrupt(k->engine);
+}
+
 static void
 sched_queue_begin(struct thread *th)
 {
-    struct kernel *k = th->kernel;
-    struct thread *now = k->running;
-
-    if (k->clock.is_virtual && now && now != th && now->owner == th->owner &&
-        !now->machine->is_counted)
-        k->machine->interrupt(k->engine);
+    if (th != th->kernel->running)
+        sched_begin_count(th->kernel);
 }
 
 void
@@ -166,18 +180,17 @@ sched_free_dead(struct kernel *k)
         task_reap(CONTAINER_OF(k->reap_list.next, struct task, reap));
 }
 
-/* Returns true if another thread of the same process could run: th may be
- * waiting for it in a loop. */
+/* Returns true if th may be waiting in a loop for a thread that can run, now or
+ * when a timer fires. That need not be a thread which shares its memory: that
+ * one may wait for a third. th is not in a queue. */
 static bool
 sched_has_rival(const struct thread *th)
 {
-    const struct task *t = th->owner;
+    const struct kernel *k = th->kernel;
 
-    if (task_is_threaded(t))
-        TASK_FOR_EACH_THREAD(other, t)
-            if (other != th && !list_is_empty(&other->run_link))
-                return true;
-    return false;
+    return sched_may_spin(th) &&
+           (!list_is_empty(&k->run_queue) || !list_is_empty(&k->background) ||
+            clock_next_ns(&k->clock) != NS_NEVER);
 }
 
 /* --- running one thread */
@@ -244,6 +257,26 @@ sched_has_overflown(const struct thread *th, enum machine_event e)
            (!th->leaving && e == MACHINE_YIELDED && !guard_is_intact(th));
 }
 
+/* A slice ends by the host's time, which must not decide which thread runs next
+ * where runs are to be repeatable. The same thread continues there, unless its
+ * slice was counted. That is a millisecond of virtual time, so that threads
+ * which sleep wake up beside one that spins. */
+static void
+sched_on_slice_end(struct thread *th)
+{
+    struct clock *c = &th->kernel->clock;
+
+    if (c->is_virtual && !th->machine->slice_is_over) {
+        sched_queue_next(th);
+        return;
+    }
+    sched_queue(th);
+    if (c->is_virtual) {
+        clock_jump(c, clock_after(c, NS_PER_MS));
+        clock_fire(c);
+    }
+}
+
 /* Decides what happens to a thread after its machine returned. A thread that
  * has ended in between (leaving) is handled first, whatever the machine
  * reports. */
@@ -272,14 +305,7 @@ sched_on_event(struct thread *th, enum machine_event e,
         }
         break;
     case MACHINE_YIELDED:
-        /* A slice ends by the host's time, which must not decide who runs next
-         * where runs are to be repeatable: the same thread goes on, unless its
-         * slice was counted. */
-        if (th->kernel->clock.is_virtual &&
-            !(th->machine->slice_is_over && sched_has_rival(th)))
-            sched_queue_next(th);
-        else
-            sched_queue(th);
+        sched_on_slice_end(th);
         break;
     case MACHINE_FORKS:
         task_fork(th);

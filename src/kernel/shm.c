@@ -428,6 +428,7 @@ shm_map(struct task *space, const struct shm_range *r, struct shmem *mem,
     if (file)
         (void)file_get(file);
     int e = shm_map_over(space, r, mem, file);
+    sched_begin_count(space->kernel);
     file_put(file);
     shm_put(space->kernel, mem);
     if (segment)

@@ -54,9 +54,13 @@ task_clock_ns(struct task *t, int id, int64_t *ret)
 {
     struct clock *c = &t->kernel->clock;
 
-    /* Virtual time passes for those who look: a loop until some moment ends. */
-    if (c->is_virtual)
+    /* Virtual time passes for those who look: a loop until some moment ends.
+     * Timers that are due fire here. The scheduler would fire them at a moment
+     * that depends on the time of the host. */
+    if (c->is_virtual) {
         clock_jump(c, clock_after(c, 1000));
+        clock_fire(c);
+    }
     switch (id) {
     case CLOCK_REALTIME:
     case CLOCK_REALTIME_COARSE:

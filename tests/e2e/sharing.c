@@ -135,6 +135,28 @@ answer_page(void)
     p[1] = 'a';
 }
 
+/* Two processes spin for one another. Prints how long. */
+static void
+spin_in_turns(void)
+{
+    volatile int *turn = (volatile int *)map_page(-1);
+    unsigned long n = 0;
+
+    CHECK(turn != NULL);
+    pid_t pid = fork();
+    CHECK(pid >= 0);
+    for (int i = 0; i < 100; i++) {
+        while (*turn % 2 != (pid == 0))
+            n++;
+        ++*turn;
+    }
+    if (!pid)
+        _exit(0);
+    CHECK(waitpid(pid, NULL, 0) == pid);
+    CHECK(*turn == 200);
+    printf("%lu\n", n);
+}
+
 #define ATTACK(name) \
     {                \
 #name, name  \
@@ -142,5 +164,5 @@ answer_page(void)
 static const struct attack attacks[] = {
     ATTACK(mapping_bomb),  ATTACK(shm_bomb),  ATTACK(segment_bomb),
     ATTACK(sharing_chaos), ATTACK(keep_page), ATTACK(answer_page),
-    {NULL, NULL},
+    ATTACK(spin_in_turns), {NULL, NULL},
 };

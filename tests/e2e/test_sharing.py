@@ -15,6 +15,13 @@ def test_the_sandbox_stays_usable_after(name):
     assert result.rss_mb < 512 + 256 + OVERHEAD_MB, result
 
 
+def test_processes_spin_for_one_another_with_a_seed():
+    argv = command("--seed", "7", SHARING, "alone", "spin_in_turns")
+    first, second = run(argv), run(argv)
+    assert first.status == 0 and int(first.out) > 0, first
+    assert first.out == second.out
+
+
 @pytest.fixture(name="sharing")
 def sharing_client(start):
     """A sandbox in which a process has stored a letter in a shared page."""

@@ -61,6 +61,12 @@ def test_spinning_threads_are_repeatable_with_a_seed():
     assert set(first.out) == set(b"bcd\n")
 
 
+def test_a_thread_spins_for_sleeping_ones_with_a_seed():
+    first, second = (alone("spins_for_sleepers", "--seed", "7") for _ in range(2))
+    assert first.status == 0 and re.fullmatch(rb"[1-9]\d*\n[1-9]\d*\n", first.out), first
+    assert first.out == second.out
+
+
 def test_a_thread_forks_beside_spinning_ones_with_a_seed():
     result = alone("forks_beside_spinning_threads", "--seed", "7")
     assert result.status == 0, result

@@ -332,6 +332,48 @@ forks_beside_spinning_threads(void)
         CHECK(pthread_join(t[i], NULL) == 0);
 }
 
+static void *
+sleep_and_set(void *arg)
+{
+    usleep(5000);
+    *(volatile int *)arg = 1;
+    return NULL;
+}
+
+static void *
+wait_and_set(void *arg)
+{
+    pid_t pid = fork();
+
+    CHECK(pid >= 0);
+    if (!pid) {
+        usleep(5000);
+        _exit(0);
+    }
+    CHECK(waitpid(pid, NULL, 0) == pid);
+    *(volatile int *)arg = 1;
+    return NULL;
+}
+
+/* A loop of a thread ends when another one has slept, or waited for a process
+ * that sleeps. Prints how long the loop was. */
+static void
+spins_for_sleepers(void)
+{
+    void *(*const run[])(void *) = {sleep_and_set, wait_and_set};
+
+    for (int i = 0; i < 2; i++) {
+        volatile int is_set = 0;
+        unsigned long n = 0;
+        pthread_t t = start(run[i], (void *)&is_set);
+
+        while (!is_set)
+            n++;
+        CHECK(pthread_join(t, NULL) == 0);
+        printf("%lu\n", n);
+    }
+}
+
 static void
 four_threads(void)
 {
@@ -370,6 +412,7 @@ static const struct attack attacks[] = {
     ATTACK(chaos),
     ATTACK(spin_order),
     ATTACK(forks_beside_spinning_threads),
+    ATTACK(spins_for_sleepers),
     ATTACK(two_writers),
     ATTACK(four_threads),
     {NULL, NULL},

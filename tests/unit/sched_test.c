@@ -11,10 +11,11 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
-enum { AT = 256 };
+enum { AT = 256, SHARED_AT = 65536 };
 
 static struct task *
 runnable(struct kernel *k, fake_run *run)
@@ -147,6 +148,67 @@ TEST(sched_virtual_time_keeps_slices_of_the_host_out)
     CHECK_EQ(fake_of(t->thread)->slices, 100);
     CHECK_EQ(fake_of(u->thread)->slices, 0);
     CHECK_EQ(t->usage.cpu_ns, 0);
+    kernel_free(k);
+}
+
+/* Uses up a slice, which is counted if the kernel asks for that. */
+static enum machine_event
+spin_counted(struct fake_machine *m, struct machine_trap *trap)
+{
+    (void)trap;
+    m->machine.slice_is_over = m->machine.is_counted;
+    return MACHINE_YIELDED;
+}
+
+/* Gives t a page of shared memory. */
+static void
+share_page(struct task *t)
+{
+    CHECK_EQ(SYS(t, NR_mmap2, SHARED_AT, 4096, PROT_READ | PROT_WRITE,
+                 MAP_SHARED | MAP_ANONYMOUS, (uint32_t)-1),
+             SHARED_AT);
+}
+
+TEST(sched_virtual_time_switches_between_processes_with_shared_memory)
+{
+    struct engine e = {0};
+    struct kernel *k = world_new_on(&e);
+    struct task *t = runnable(k, spin_counted), *u = runnable(k, spin_counted);
+    int left = 100;
+
+    share_page(t);
+    share_page(u);
+    CHECK_EQ(kernel_run(k, slices_done, &left, NS_NEVER), 0);
+    CHECK_EQ(fake_of(t->thread)->slices, 50);
+    CHECK_EQ(fake_of(u->thread)->slices, 50);
+    CHECK_EQ(clock_mono_ns(&k->clock), CLOCK_START_NS + 100 * NS_PER_MS);
+    kernel_free(k);
+}
+
+TEST(sched_virtual_time_passes_beside_a_thread_that_spins)
+{
+    struct kernel *k = world_new_on(&(struct engine){0});
+    struct task *sleeper = runnable(k, nap), *t = runnable(k, spin_counted);
+
+    share_page(t);
+    sleeper->is_host_child = true;
+    CHECK_EQ(kernel_run(k, is_zombie, sleeper, NS_NEVER), 0);
+    CHECK_EQ(fake_of(t->thread)->slices, 1020);
+    kernel_free(k);
+}
+
+TEST(sched_slice_is_counted_from_the_first_mapping_on)
+{
+    struct engine e = {0};
+    struct kernel *k = world_new_on(&e);
+    struct task *t = world_task(k);
+
+    k->running = t->thread;
+    CHECK_EQ(SYS(t, NR_getpid, 0), t->pid);
+    CHECK_EQ(e.interrupts, 0);
+    share_page(t);
+    CHECK_EQ(e.interrupts, 1);
+    k->running = NULL;
     kernel_free(k);
 }
 
