@@ -1,11 +1,10 @@
 #include "broker/process.h"
 
+#include "base/os_spawn.h"
 #include "net/message.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -31,24 +30,6 @@ broker_process_files(posix_spawn_file_actions_t *files, int requests,
     return r;
 }
 
-/* A session of its own: signals of the terminal do not reach it. */
-static int
-broker_process_attributes(posix_spawnattr_t *attr)
-{
-    sigset_t none, all;
-
-    sigemptyset(&none);
-    sigfillset(&all);
-    int r = posix_spawnattr_setsigmask(attr, &none);
-    if (!r)
-        r = posix_spawnattr_setsigdefault(attr, &all);
-    if (!r)
-        r = posix_spawnattr_setflags(attr, POSIX_SPAWN_SETSIGMASK |
-                                               POSIX_SPAWN_SETSIGDEF |
-                                               POSIX_SPAWN_SETSID);
-    return r;
-}
-
 int
 broker_process_start(const char *program, const char *resolvers, int requests,
                      int policy, pid_t *ret_pid)
@@ -56,29 +37,19 @@ broker_process_start(const char *program, const char *resolvers, int requests,
     char option[RESOLVERS_BYTES];
     char *const argv[] = {(char[]){"wasmsand-netd"}, resolvers ? option : NULL,
                           NULL};
-    char *const envp[] = {NULL};
     posix_spawn_file_actions_t files;
-    posix_spawnattr_t attr;
-    pid_t pid;
 
     (void)snprintf(option, sizeof option, "--resolvers=%s",
                    resolvers ? resolvers : "");
     if (posix_spawn_file_actions_init(&files))
         return -ENOMEM;
-    if (posix_spawnattr_init(&attr)) {
-        (void)posix_spawn_file_actions_destroy(&files);
-        return -ENOMEM;
-    }
     int r = broker_process_files(&files, requests, policy);
-    if (!r)
-        r = broker_process_attributes(&attr);
-    if (!r)
-        r = posix_spawn(&pid, program, &files, &attr, argv, envp);
-    if (!r)
-        *ret_pid = pid;
-    (void)posix_spawnattr_destroy(&attr);
+    pid_t pid = r ? -r : os_spawn(program, &files, argv);
     (void)posix_spawn_file_actions_destroy(&files);
-    return -r;
+    if (pid < 0)
+        return pid;
+    *ret_pid = pid;
+    return 0;
 }
 
 /* The numbers of the new descriptors are above 2, so that none is overwritten

@@ -7,6 +7,7 @@
 #include "engine/compiler.h"
 
 #include "base/hfd.h"
+#include "base/os_spawn.h"
 #include "base/os_time.h"
 #include "base/time.h"
 #include "engine/code.h"
@@ -19,7 +20,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -112,52 +112,21 @@ compiler_set_files(posix_spawn_file_actions_t *files, int exe, const int *hfds,
     return r;
 }
 
-/* The new process has no blocked and no ignored signals, and a session of its
- * own: signals of the terminal do not reach it. */
-static int
-compiler_set_attributes(posix_spawnattr_t *attr)
-{
-    sigset_t none, all;
-
-    sigemptyset(&none);
-    sigfillset(&all);
-    int r = posix_spawnattr_setsigmask(attr, &none);
-    if (!r)
-        r = posix_spawnattr_setsigdefault(attr, &all);
-    if (!r)
-        r = posix_spawnattr_setflags(attr, POSIX_SPAWN_SETSIGMASK |
-                                               POSIX_SPAWN_SETSIGDEF |
-                                               POSIX_SPAWN_SETSID);
-    return r;
-}
-
-/* posix_spawn, not fork: this process has threads and a lot of memory. */
 pid_t
 compiler_spawn(const struct compiler *c, const char *word, const int *hfds,
                int n)
 {
     char *const argv[] = {(char[]){"wasm-sandbox"}, (char *)word, NULL};
-    char *const envp[] = {NULL};
     char path[32];
     posix_spawn_file_actions_t files;
-    posix_spawnattr_t attr;
-    pid_t pid = -1;
 
     (void)snprintf(path, sizeof path, "/proc/self/fd/%d", n);
     if (posix_spawn_file_actions_init(&files))
         return -ENOMEM;
-    if (posix_spawnattr_init(&attr)) {
-        (void)posix_spawn_file_actions_destroy(&files);
-        return -ENOMEM;
-    }
     int r = compiler_set_files(&files, c->hfd, hfds, n);
-    if (!r)
-        r = compiler_set_attributes(&attr);
-    if (!r)
-        r = posix_spawn(&pid, path, &files, &attr, argv, envp);
-    (void)posix_spawnattr_destroy(&attr);
+    pid_t pid = r ? -r : os_spawn(path, &files, argv);
     (void)posix_spawn_file_actions_destroy(&files);
-    return r ? -r : pid;
+    return pid;
 }
 
 static int64_t

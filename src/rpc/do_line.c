@@ -7,19 +7,6 @@
 
 enum { NEW_FILE_MODE = 0644 };
 
-/* Paths of this protocol are absolute. False: it was answered. */
-static bool
-line_has_absolute_path(OWN struct call *q)
-{
-    const char *path = param_text(q, "path");
-
-    if (*path == '/')
-        return true;
-    answer_error(q, SANDBOX_ERROR, "EINVAL: not an absolute path: %.200s",
-                 path);
-    return false;
-}
-
 static void
 line_put_success(struct buf *b)
 {
@@ -36,7 +23,7 @@ do_line_write(struct call *q)
     struct wsand_error err = {0};
     char *owned = NULL;
 
-    if (!line_has_absolute_path(q))
+    if (!call_has_absolute_path(q))
         return;
     if (param_is_base64(q)) {
         if (decode_base64(content, &owned, &content.len) < 0) {
@@ -94,7 +81,7 @@ do_line_read(struct call *q)
     void *data;
     size_t len;
 
-    if (!line_has_absolute_path(q))
+    if (!call_has_absolute_path(q))
         return;
     int r = wsand_file_read(sandbox_of(q), param_text(q, "path"), 0, WSAND_ALL,
                             &data, &len, &err);

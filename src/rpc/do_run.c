@@ -276,20 +276,12 @@ do_run(struct call *q)
 void
 do_cancel(struct call *q)
 {
-    const struct json *wanted = param(q, "requestId");
-    char *id = wanted ? message_id(wanted) : NULL;
+    char *id;
 
-    if (wanted && !id) {
-        answer_error(q, INVALID_PARAMS,
-                     "requestId must be a string or a number");
+    if (!call_get_request_id(q, &id))
         return;
-    }
     bool found =
         run_cancel(slot_of(q), id) || (id && code_cancel(slot_of(q), id));
     free(id);
-    struct buf *b = answer_begin(q);
-    buf_puts(b, "{\"ok\":true");
-    put_bool(b, "cancelled", found);
-    buf_add(b, "}", 1);
-    answer_end(q);
+    answer_cancelled(q, found);
 }

@@ -12,7 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 /* `copy` is a fork, or NULL. */
 static void
@@ -209,19 +208,6 @@ do_sandbox_fork(struct call *q)
 
 /* --- sandbox.list */
 
-/* The time is written as in JavaScript, in UTC with milliseconds. */
-static void
-sandbox_put_time(struct buf *b, int64_t ms)
-{
-    char text[32];
-    time_t s = ms / 1000;
-    struct tm tm;
-
-    (void)gmtime_r(&s, &tm);
-    (void)strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &tm);
-    buf_printf(b, "\"%s.%03dZ\"", text, (int)(ms % 1000));
-}
-
 static void
 sandbox_put(struct buf *b, const struct slot *slot)
 {
@@ -231,7 +217,7 @@ sandbox_put(struct buf *b, const struct slot *slot)
         put_text(b, slot->label);
     }
     put_name(b, "createdAt");
-    sandbox_put_time(b, slot->created_ms);
+    put_time(b, slot->created_ms);
     buf_add(b, "}", 1);
 }
 

@@ -122,17 +122,6 @@ transfer_begin_parts(OWN struct call *q, OWN char *data, size_t len,
     transfer_answer_part(q, slot->export, 0);
 }
 
-static void
-transfer_answer_data(OWN struct call *q, const char *data, size_t len)
-{
-    struct buf *b = answer_begin(q);
-
-    buf_puts(b, "{\"data\":");
-    put_base64(b, data, len);
-    buf_puts(b, "}");
-    answer_end(q);
-}
-
 /* With a size of parts, the archive stays in memory until it is replaced or
  * the sandbox is freed. */
 static void
@@ -148,7 +137,7 @@ transfer_export(OWN struct call *q)
     } else if (part_bytes) {
         transfer_begin_parts(q, data, len, part_bytes);
     } else {
-        transfer_answer_data(q, data, len);
+        answer_data(q, data, len);
         free(data);
     }
 }

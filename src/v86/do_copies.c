@@ -97,18 +97,6 @@ v86_do_sandbox_create(struct call *q)
         copies_add(q, child);
 }
 
-static void
-copies_put_time(struct buf *b, int64_t ms)
-{
-    char text[32];
-    time_t s = ms / 1000;
-    struct tm tm;
-
-    (void)gmtime_r(&s, &tm);
-    (void)strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &tm);
-    buf_printf(b, "\"%s.%03dZ\"", text, (int)(ms % 1000));
-}
-
 void
 v86_do_sandbox_list(struct call *q)
 {
@@ -127,7 +115,7 @@ v86_do_sandbox_list(struct call *q)
         if (sb->label)
             put_member(b, "label", sb->label);
         put_name(b, "createdAt");
-        copies_put_time(b, sb->created_ms);
+        put_time(b, sb->created_ms);
         buf_add(b, "}", 1);
     }
     buf_add(b, "]", 1);

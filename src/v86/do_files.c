@@ -22,19 +22,6 @@ v86_answer_errno(OWN struct call *q, int error, const char *path)
                  tolower((unsigned char)text[0]), text + 1, path);
 }
 
-/* Paths of the line protocol are absolute. False: it was answered. */
-static bool
-files_check_path(OWN struct call *q)
-{
-    const char *path = param_text(q, "path");
-
-    if (*path == '/')
-        return true;
-    answer_error(q, SANDBOX_ERROR, "EINVAL: not an absolute path: %.200s",
-                 path);
-    return false;
-}
-
 void
 v86_job_on_death(struct v86_job *j, const char *why)
 {
@@ -84,18 +71,6 @@ files_answer_line(OWN struct v86_job *j)
 }
 
 static void
-files_answer_content(OWN struct v86_job *j)
-{
-    struct buf *b = answer_begin(&j->call);
-
-    buf_add(b, "{", 1);
-    put_name(b, "data");
-    put_base64(b, j->out.p, j->out.len);
-    buf_add(b, "}", 1);
-    answer_end(&j->call);
-}
-
-static void
 files_on_content(struct v86_job *j, uint32_t type, const uint8_t *p,
                  uint32_t len)
 {
@@ -112,7 +87,7 @@ files_on_content(struct v86_job *j, uint32_t type, const uint8_t *p,
     else if (call_is_line(&j->call))
         files_answer_line(j);
     else
-        files_answer_content(j);
+        answer_data(&j->call, j->out.p, j->out.len);
 }
 
 /* `part` NULL: the whole file. */
@@ -142,7 +117,7 @@ v86_do_files_read(struct call *q)
 void
 v86_do_line_read(struct call *q)
 {
-    if (files_check_path(q))
+    if (call_has_absolute_path(q))
         files_read(q, NULL);
 }
 
@@ -229,7 +204,7 @@ v86_do_line_write(struct call *q)
     uint32_t mode = v86_mode(q, NEW_FILE_MODE);
     const char *path = param_text(q, "path");
 
-    if (!files_check_path(q))
+    if (!call_has_absolute_path(q))
         return;
     if (v86_is_base64(q))
         content = v86_decode(v86_job_of(q), "content");

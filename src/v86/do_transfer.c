@@ -29,12 +29,7 @@ export_on_done(struct v86_job *j, int error)
         v86_answer_errno(&j->call, error, "the changes of the disk");
         return;
     }
-    struct buf *b = answer_begin(&j->call);
-    buf_add(b, "{", 1);
-    put_name(b, "data");
-    put_base64(b, j->out.p, j->out.len);
-    buf_add(b, "}", 1);
-    answer_end(&j->call);
+    answer_data(&j->call, j->out.p, j->out.len);
 }
 
 void

@@ -48,6 +48,13 @@ void answer_pass(struct call *q, struct text name, struct text value);
 /* Sends the answer, which is complete, and frees the call. A front end calls
  * this from its `finish`, at once or later. */
 void answer_send(OWN struct call *q);
+/* Results that several front ends give (call.c): {"data":BASE64}, and that of
+ * `cancel`. */
+void answer_data(OWN struct call *q, const void *p, size_t len);
+void answer_cancelled(OWN struct call *q, bool was_running);
+/* Writes a time since 1970 as in JavaScript: a string, in UTC, with
+ * milliseconds. */
+void put_time(struct buf *b, int64_t ms);
 
 /* --- parameters
  *
@@ -91,5 +98,14 @@ param_bool(const struct call *q, const char *name, bool absent)
 
     return v ? json_is(v, JSON_TRUE) : absent;
 }
+
+/* Two checks beyond the rows (call.c). If they fail, they answer the call and
+ * return false. */
+
+/* The parameter `path` is absolute, as the line protocol demands. */
+bool call_has_absolute_path(OWN struct call *q);
+/* The parameter `requestId` in the form of an id; NULL if it is absent. The
+ * caller frees *ret. */
+bool call_get_request_id(OWN struct call *q, OWN char **ret);
 
 #endif
