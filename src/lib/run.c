@@ -112,7 +112,7 @@ run_limit_hit(const struct limits *l)
     static const enum limit_id ids[] = {
         LIMIT_cpu,        LIMIT_memory,      LIMIT_processes,   LIMIT_files,
         LIMIT_file_bytes, LIMIT_mount_files, LIMIT_mount_bytes, LIMIT_fds,
-        LIMIT_open_files, LIMIT_mappings};
+        LIMIT_open_files, LIMIT_mappings,    LIMIT_locks,       LIMIT_sigqueue};
 
     for (size_t i = 0; i < sizeof ids / sizeof *ids; i++)
         if (l->was_hit[ids[i]])

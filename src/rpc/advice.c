@@ -39,6 +39,12 @@ static const struct advice rows[] = {
      NULL, NULL, 0},
     {"open_files", "open files", "", "end processes or close files", NULL, NULL,
      0},
+    {"mappings", "shared mappings", "", "unmap memory that is not needed", NULL,
+     NULL, 0},
+    {"locks", "file locks", "", "release locks that are not needed", NULL, NULL,
+     0},
+    {"sigqueue", "queued signals and timers", "",
+     "delete timers that are not needed", NULL, NULL, 0},
 };
 
 static const struct advice *
@@ -124,8 +130,10 @@ put_message(struct buf *b, const struct call *q, const struct wsand_output *o)
                    o->time_us / 1000);
     else if (a)
         advice_put_limit(q, a, &text);
-    else if (o->limit)
+    else if (o->limit && !strcmp(o->limit, "command"))
         advice_put_too_long(q, &text);
+    else if (o->limit)
+        buf_printf(&text, "%s limit reached", o->limit);
     else if (o->out_dropped || o->err_dropped)
         advice_put_truncated(q, o, &text);
     if (text.len) {

@@ -91,6 +91,22 @@ def test_threads_count_as_processes(start):
     assert client.out("echo usable") == "usable\n"
 
 
+@pytest.mark.parametrize(
+    "limit, text, program",
+    [
+        ("mappings", "shared mappings limit reached: unmap memory that is not needed",
+         "import mmap; kept = [mmap.mmap(-1, 4096) for _ in range(10000)]"),
+        ("locks", "file locks limit reached: release locks that are not needed",
+         "import fcntl; f = open('f', 'w')\n"
+         "for i in range(10000): fcntl.lockf(f, fcntl.LOCK_EX, 1, 2 * i)"),
+    ])
+def test_a_limit_of_the_kernel_is_named(client, limit, text, program):
+    result = client.run(f'python3 -c "{program}"')
+    assert (result["exitCode"], result["errorClass"], result["limit"]) == (1, "LIMIT_EXCEEDED", limit)
+    assert result["message"] == text
+    assert client.out("echo usable") == "usable\n"
+
+
 def test_a_shell_at_the_limit_of_processes_gives_up_soon(server):
     """Bash's own retries take 15 s, longer than the time limit here."""
     result = message_after(server, "for i in 1 2 3 4 5 6; do sleep 1000 & done; echo x | cat",
