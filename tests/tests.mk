@@ -16,7 +16,7 @@ quick: ## the gate for a commit, under two minutes
 	+@tools/check all lint-format lint-layers unit unit-tree unit-engine $(if $(CLI),guest-inside)
 check-long: ## what does not fit into check
 	+@FUZZ_S=300 tools/check $(if $(CLI),e2e-long e2e-san suites-long sessions-long \
-	  userland-long) fuzz
+	  userland-long) v86-long fuzz
 .PHONY: check quick check-long
 
 # Unit tests, one program each: base, kernel and host; records and trees; the engine
@@ -200,10 +200,16 @@ e2e-san:
 .PHONY: e2e e2e-long e2e-san
 -include $(e2e_programs:.wasm=.d)
 
-# The x86 computer. Tests that boot it are skipped where `make v86-image` has not run.
-v86-e2e: $(SANDBOX) $(B)/libexec/wasmsand-v86 $(B)/libexec/wasmsand-supervisor ## tests of --mode v86
-	@WASMSAND_V86_IMAGE=$(V86_IMAGE) $(pytest) tests/v86
-.PHONY: v86-e2e
+# The x86 computer. Its image is built first. Where that fails, as without a network, the
+# tests that boot it are skipped.
+v86-try-image:
+	@$(MAKE) -s v86-image >/dev/null || echo 'no disk image: the tests that boot it are skipped'
+v86_programs := $(SANDBOX) $(B)/libexec/wasmsand-v86 $(B)/libexec/wasmsand-supervisor
+v86-e2e: $(v86_programs) | v86-try-image ## tests of --mode v86
+	@WASMSAND_V86_IMAGE=$(V86_IMAGE) $(pytest) -m 'not long' tests/v86
+v86-long: $(v86_programs) | v86-try-image
+	@WASMSAND_V86_IMAGE=$(V86_IMAGE) $(pytest) -m long tests/v86
+.PHONY: v86-try-image v86-e2e v86-long
 
 # The supervisor: its jail from outside and, by a native program, from inside.
 # Whatever groups the host has, a virtual machine has cgroup v2.

@@ -38,6 +38,16 @@ def refused(image, overlay):
     return done.stderr.decode()
 
 
+def test_changes_outlive_a_killed_server(image, overlay):
+    client = start(overlay)
+    shell(client, "echo one >/etc/one; rm /etc/hosts")
+    kill(client)
+    client = start(overlay)
+    assert shell(client, "cat /etc/one; ls /etc/hosts 2>/dev/null || echo none") == "one\nnone\n"
+    conftest.end(client)
+
+
+@pytest.mark.long
 def test_changes_are_kept_at_each_answer(image, overlay):
     client = start(overlay)
     shell(client, "echo one >/etc/one; seq 20000 >/root/numbers; cd /tmp")
@@ -71,7 +81,7 @@ def test_changes_are_kept_at_each_answer(image, overlay):
     conftest.end(client)
 
 
-def test_a_command_that_changes_nothing_adds_little_to_the_file(overlay):
+def test_a_command_that_changes_nothing_adds_little_to_the_file(image, overlay):
     client = start(overlay)
     shell(client, "true")
     size = overlay.stat().st_size

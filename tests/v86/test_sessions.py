@@ -44,11 +44,22 @@ def test_parameters_that_are_refused(image, sup, params, text):
         sup.client().create(**params)
 
 
+def test_a_session_continues_from_its_disk(image, sup):
+    session = create(sup.client())
+    info = session.info
+    assert info["imageName"] == "debian" and info["limits"]["memoryMb"] == 64
+    assert session.run("uname -sm; echo one >/etc/one") == "Linux i686\n"
+    with pytest.raises(Error, match="Session interrupted: crashed"):
+        session.call("run", command="echo lost >/etc/lost; poweroff -f")
+    assert session.info["cause"] == "crashed"
+    assert session.run("cat /etc/one; ls /etc/lost 2>/dev/null || echo none") == "one\nnone\n"
+    assert session.call("session.end")["state"] == "ended"
+
+
+@pytest.mark.long
 def test_the_disk_is_the_state_of_a_session(image, sup):
     client = sup.client()
     session = create(client)
-    info = session.info
-    assert info["imageName"] == "debian" and info["limits"]["memoryMb"] == 64
     assert session.run("uname -sm; seq 3000 >/root/numbers; echo one >/etc/one") == "Linux i686\n"
     session.write("/etc/two", b"2")
     assert session.call("status")["memoryLimitBytes"] == 64 << 20
