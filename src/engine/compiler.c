@@ -150,7 +150,7 @@ compiler_reap(pid_t pid, int64_t *ret_cpu_ns)
 }
 
 static int
-reap(struct compilation *c)
+compilation_reap(struct compilation *c)
 {
     pid_t pid = c->pid;
 
@@ -172,7 +172,7 @@ compiler_compilation_free(struct counted *base)
     }
     if (c->pid) {
         (void)kill(c->pid, SIGKILL);
-        (void)reap(c);
+        (void)compilation_reap(c);
     }
     if (!c->is_trusted)
         c->engine->compiler.running--;
@@ -415,7 +415,7 @@ compilation_take(struct compilation *c, struct code *ret, bool *ret_is_final,
     *ret_is_final = false;
     if (c->slot >= 0)
         return compiler_take_remote(c, ret, ret_is_final, why, why_size);
-    int status = reap(c);
+    int status = compilation_reap(c);
     if (status < 0)
         return compiler_refuse(why, why_size, STATUS_LOST);
     int r = compiler_outcome(status, c->out_hfd, ret_is_final, why, why_size);

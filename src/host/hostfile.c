@@ -109,6 +109,14 @@ hostfile_read_host(const struct hostfile *h, void *buf, size_t len)
     return read(h->hfd, buf, len);
 }
 
+/* Returns the part of `len` bytes that one transfer moves, so that no call
+ * keeps the sandbox for long. */
+static size_t
+hostfile_step(size_t len)
+{
+    return len < TRANSFER_MAX ? len : TRANSFER_MAX;
+}
+
 /* Returns the result of a transfer that gave n, and moves *pos on. */
 static int64_t
 hostfile_moved(int64_t n, uint64_t *pos)
@@ -131,8 +139,7 @@ hostfile_read(struct file *f, struct task *t, void *buf, size_t len,
     int64_t n;
 
     (void)t;
-    if (len > TRANSFER_MAX)
-        len = TRANSFER_MAX;
+    len = hostfile_step(len);
     do
         n = pos && pos != &f->pos ? pread(h->hfd, buf, len, (off_t)*pos)
                                   : hostfile_read_host(h, buf, len);
@@ -191,8 +198,7 @@ hostfile_write(struct file *f, struct task *t, const void *buf, size_t len,
     int64_t n;
 
     (void)t;
-    if (len > TRANSFER_MAX)
-        len = TRANSFER_MAX;
+    len = hostfile_step(len);
     do
         n = pos && pos != &f->pos ? pwrite(h->hfd, buf, len, (off_t)*pos)
                                   : hostfile_write_host(h, buf, len);

@@ -113,12 +113,28 @@ io_again_at_once(struct task *t, uint64_t progress)
     return thread_again(t->thread);
 }
 
+/* Continues a repeated call behind the `done` bytes of its earlier steps.
+ * Returns the position to use: that of the file, or, for a call that names a
+ * position (pread, pwrite), *at. A position of the call never moves that of the
+ * file, and is itself not changed: the caller passes it again at each step. */
+static uint64_t *
+io_go_on(const struct io *io, uint64_t done, struct iov *v, uint64_t *file_pos,
+         uint64_t *at)
+{
+    if (done)
+        iov_skip(v, (size_t)done);
+    if (!io->pos)
+        return file_pos;
+    *at = *io->pos + done;
+    return at;
+}
+
 /* A read that has transferred something returns it rather than an error; the
  * error is found by the next read. */
 int64_t
 io_read(struct task *t, struct file *f, const struct io *io)
 {
-    uint64_t *pos = !f->has_pos ? NULL : io->pos ? io->pos : &f->pos;
+    uint64_t *pos = f->has_pos ? &f->pos : NULL;
     uint64_t done = t->thread->call.progress, at;
     struct iov v;
 
@@ -129,12 +145,7 @@ io_read(struct task *t, struct file *f, const struct io *io)
     int64_t total = io_memory(t, io, IOV_OUT, &v);
     if (total <= 0)
         return total;
-    if (done)
-        iov_skip(&v, (size_t)done);
-    if (io->pos) {
-        at = *io->pos + done;
-        pos = &at;
-    }
+    pos = io_go_on(io, done, &v, pos, &at);
     t->thread->call.restartable = true;
     int64_t n = f->is_message && io_is_many(io)
                     ? io_read_message(t, f, &v, (size_t)total)
@@ -249,12 +260,7 @@ io_write(struct task *t, struct file *f, const struct io *io)
         return total;
     if (done && done >= (uint64_t)total) /* its iovecs are shorter now */
         return total;
-    if (done)
-        iov_skip(&v, (size_t)done);
-    if (io->pos) {
-        at = *io->pos + done;
-        pos = &at;
-    }
+    pos = io_go_on(io, done, &v, pos, &at);
     int r = pos ? file_append_pos(f, pos) : 0;
     if (r < 0)
         return r;

@@ -105,7 +105,7 @@ ask(struct wsand_sandbox *sb, const struct buf *body, OWN char **ret,
 }
 
 static int
-env_check_name(const char *name, struct wsand_error *err)
+env_check_one(const char *name, struct wsand_error *err)
 {
     if (command_is_variable_name(name, strlen(name)))
         return 0;
@@ -145,7 +145,7 @@ env_change(struct wsand_sandbox *sb, const char *name, const char *value,
     CLEANUP(buf_fini) struct buf b;
 
     command_body_init(&b);
-    int r = env_check_name(name, err);
+    int r = env_check_one(name, err);
     if (r < 0)
         return r;
     buf_puts(&b, value ? "\\builtin export " : "\\builtin unset -v ");
@@ -197,7 +197,7 @@ wsand_env_get(struct wsand_sandbox *sb, const char *name, char **ret,
     size_t len = 0;
 
     command_body_init(&b);
-    int r = env_check_name(name, err);
+    int r = env_check_one(name, err);
     if (r < 0)
         return r;
     buf_puts(&b, "\\builtin printf '\\0'\n");

@@ -274,7 +274,7 @@ wsand_network_set(struct wsand_sandbox *sb, const char *const *rules,
 
 /* The list and its strings are one allocation. */
 static int
-network_list(const struct policy *p, char ***ret)
+network_rule_list(const struct policy *p, char ***ret)
 {
     CLEANUP(buf_fini) struct buf b;
 
@@ -302,7 +302,8 @@ wsand_network_get(struct wsand_sandbox *sb, char ***ret, uint64_t *ret_revision,
 {
     SANDBOX_LEASE(sb, err);
     char **v = NULL;
-    int r = sb->options.network ? network_list(&sb->network->policy, &v) : 0;
+    int r =
+        sb->options.network ? network_rule_list(&sb->network->policy, &v) : 0;
 
     if (r < 0)
         return error_set(err, ENOMEM, "out of memory");

@@ -350,6 +350,20 @@ sandbox_alloc(struct wsand_runtime *rt, struct root_image *image,
     return 0;
 }
 
+/* Ends a creation with the result r: frees the sandbox if it failed, and
+ * otherwise gives it to the caller. */
+static int
+sandbox_give(int r, OWN struct wsand_sandbox *sb,
+             OWN struct wsand_sandbox **ret)
+{
+    if (r < 0) {
+        wsand_sandbox_free(sb);
+        return r;
+    }
+    *ret = sb;
+    return 0;
+}
+
 /* Everything that can be checked without a kernel is checked first. The initial
  * snapshot at the end is what wsand_reset returns to. */
 int
@@ -390,12 +404,7 @@ wsand_sandbox_new(struct wsand_runtime *rt, const struct wsand_options *given,
         r = sandbox_check_cwd(sb, o.cwd, err);
     if (r == 0 && snapshot_new(sb, true, &sb->initial) < 0)
         r = error_set(err, ENOMEM, "out of memory");
-    if (r < 0) {
-        wsand_sandbox_free(sb);
-        return r;
-    }
-    *ret = sb;
-    return 0;
+    return sandbox_give(r, sb, ret);
 }
 
 int
@@ -463,12 +472,7 @@ sandbox_fork_with(struct wsand_sandbox *from, const struct tree *t,
     } else {
         r = sandbox_fill_fork(sb, from, s, err);
     }
-    if (r < 0) {
-        wsand_sandbox_free(sb);
-        return r;
-    }
-    *ret = sb;
-    return 0;
+    return sandbox_give(r, sb, ret);
 }
 
 /* The checkpoint makes the fork contain the shell's current state. Everything

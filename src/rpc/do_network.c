@@ -123,7 +123,7 @@ network_set_both(struct call *q, char *const *old, const char *const *more,
 
 /* Adds the rules of the call to the policy. */
 static void
-network_add(OWN struct call *q, bool denies)
+network_add_rules(OWN struct call *q, bool denies)
 {
     const struct json *given = json_get(q->params, "rules");
     struct wsand_error err = {0};
@@ -146,11 +146,11 @@ network_add(OWN struct call *q, bool denies)
 void
 do_network_allow(struct call *q)
 {
-    network_add(q, false);
+    network_add_rules(q, false);
 }
 
 void
 do_network_deny(struct call *q)
 {
-    network_add(q, true);
+    network_add_rules(q, true);
 }

@@ -151,7 +151,7 @@ process_new(const struct call *q)
 }
 
 static void
-process_free(struct client_process *p)
+client_process_free(struct client_process *p)
 {
     list_remove(&p->link);
     free(p);
@@ -162,12 +162,12 @@ void
 process_free_all(struct slot *slot)
 {
     LIST_FOR_EACH_SAFE(it, &slot->processes)
-        process_free(CONTAINER_OF(it, struct client_process, link));
+        client_process_free(CONTAINER_OF(it, struct client_process, link));
 }
 
 /* With the lock held. */
 static struct client_process *
-process_find(const struct call *q)
+client_process_find(const struct call *q)
 {
     uint64_t number = (uint64_t)param_int(q, "processId", 0);
 
@@ -275,7 +275,7 @@ do_process_start(struct call *q)
         return;
     }
     if (process_start(q, p, &err) < 0) {
-        process_free(p);
+        client_process_free(p);
         answer_failure(q, &err);
     }
 }
@@ -350,7 +350,7 @@ static void
 process_add_window(OWN struct call *q)
 {
     pthread_mutex_lock(&server_of(q)->lock);
-    struct client_process *p = process_find(q);
+    struct client_process *p = client_process_find(q);
     if (p)
         stream_add_window(&p->stream, param_int(q, "bytes", 0));
     pthread_mutex_unlock(&server_of(q)->lock);
@@ -405,7 +405,7 @@ do_process_wait(struct call *q)
     int exit_code = 0;
 
     pthread_mutex_lock(&srv->lock);
-    struct client_process *p = process_find(q);
+    struct client_process *p = client_process_find(q);
     if (p) {
         has_ended = p->has_ended;
         exit_code = p->exit_code;

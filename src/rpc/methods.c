@@ -17,13 +17,13 @@ static const struct method rows[] = {
 enum { N_ROWS = sizeof rows / sizeof *rows };
 
 static bool
-methods_is_common(const struct method *m, const char *name)
+method_is_common(const struct method *m, const char *name)
 {
     (void)m;
     return !strcmp(name, "sandboxId");
 }
 
 const struct method_table server_methods = {rows, N_ROWS, SERVER, NULL,
-                                            methods_is_common};
+                                            method_is_common};
 const struct method_table worker_methods = {rows, N_ROWS, ALL, NULL,
-                                            methods_is_common};
+                                            method_is_common};
