@@ -17,7 +17,7 @@ t() {
     fi
 }
 
-t names '' 'for p in bash sh grep egrep fgrep sed gawk awk find xargs diff cmp diff3 patch tar gzip zcat bzip2 xz zip unzip jq sqlite3 make bc file tree less ed which ps top free kill pgrep watch hexdump xxd column rev getopt time vi git openssl curl nano lua; do type -P $p >/dev/null || echo $p; done'
+t names '' 'for p in bash sh grep egrep fgrep sed gawk awk find xargs diff cmp diff3 patch tar gzip zcat bzip2 xz zip unzip jq sqlite3 make bc file tree less ed zstd lz4 m4 envsubst sponge pv which ps top free kill pgrep watch hexdump xxd column rev getopt time vi git openssl curl nano lua; do type -P $p >/dev/null || echo $p; done'
 t files '' 'for f in /etc/{passwd,group,hosts,profile,bash.bashrc,os-release} /usr/share/terminfo/x/xterm-256color /usr/share/zoneinfo/Europe/Berlin /usr/share/misc/magic; do [ -s $f ] || echo $f; done; for d in /home/user /workspace /tmp /var/tmp /run; do [ -d $d ] || echo $d; done'
 t bash $'hi\nb' 'echo hi; x=$(echo a|tr a b); echo $x'
 t sh $'posix' 'sh -c "echo \$0 | sed s/sh/posix/"'
@@ -58,6 +58,13 @@ done
 t gzip $'hello\nhello\nhello' 'echo hello | gzip | gzip -d; echo hello | gzip >x.gz; zcat x.gz; gunzip x.gz; cat x'
 t bzip2 $'hello\nhello' 'echo hello | bzip2 | bunzip2; echo hello | bzip2 >x; bzcat x'
 t xz $'hello\nhello' 'echo hello | xz | unxz; echo hello | xz >x.xz; xzcat x.xz'
+t zstd $'hello\nhello' 'echo hello | zstd -q | unzstd; echo hello | zstd -q >x; zstdcat x'
+t tar-zstd 'hello' 'mkdir q; echo hello >q/x; tar --zstd -cf a.t q; rm -r q; tar -xf a.t; cat q/x'
+t lz4 $'hello\nhello' 'echo hello | lz4 | unlz4; echo hello | lz4 >x; lz4cat x'
+t m4 'hello world' 'echo "define(x, world)hello x" | m4'
+t envsubst 'a 1 $Y' 'X=1 envsubst "\$X" <<<"a \$X \$Y"'
+t sponge $'1\n2' 'printf "2\n1\n" >f; sort f | sponge f; cat f'
+t pv 'hello' 'echo hello | pv -q'
 t zip $'hello' 'echo hello >x; zip -q a.zip x; rm x; unzip -q a.zip; cat x'
 t jq '[2,3]' 'echo "{\"a\":[1,2]}" | jq -c "[.a[]+1]"'
 t jq-regex '"x-c"' 'echo "\"abc\"" | jq "gsub(\"a(?<n>b)\"; \"x-\")"'
