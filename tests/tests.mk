@@ -259,7 +259,7 @@ net: $(SANDBOX) $(B)/libexec/wasmsand-netd ## the broker and the network policy
 .PHONY: net
 
 # The programs of the root image, from outside and from inside.
-userland_suites := tour rpc sessions userland userland-programs differential \
+userland_suites := tour rpc mcp sessions userland userland-programs differential \
   unit-lib-shell examples-c python-quick
 # The image that is there; `make rootfs` brings it up to date.
 build/share/wasmsand/root.tar:
@@ -287,6 +287,9 @@ userland-long: $(SANDBOX) $(RESIDENT) | $(WHEELS)
 	@WASMSAND_WHEELS=$(WHEELS) $(pytest) -m long tests/userland
 rpc: $(SANDBOX) $(e2e_programs) ## the server, as clients see it
 	@$(pytest) -m 'not long' $(wildcard tests/e2e/test_rpc_*.py)
+mcp: $(SANDBOX) ## the MCP server, as clients see it
+	@$(pytest) tests/mcp
+.PHONY: mcp
 userland-programs: $(SANDBOX)
 	@tests/run-userland $(SANDBOX) $(ROOT_IMAGE)
 differential: $(SANDBOX) $(RESIDENT) ## command lines, natively and inside

@@ -22,6 +22,8 @@ int cmd_exec(int argc, char **argv);
 int cmd_shell(int argc, char **argv);
 int cmd_freeze(int argc, char **argv);
 int cmd_worker(int argc, char **argv);
+/* MCP on standard input and output. */
+int cmd_mcp(int argc, char **argv);
 int cmd_precompile(int argc, char **argv);
 /* Sessions of a running supervisor. */
 int cmd_session(int argc, char **argv);

@@ -35,6 +35,7 @@ static const struct {
     {"serve", cmd_supervisor, "keep durable sessions in jailed processes"},
     {"session", cmd_session, "create, use and end such sessions"},
     {"fsck", cmd_supervisor, "check the store of sessions"},
+    {"mcp", cmd_mcp, "serve the tools of a sandbox to agents, by MCP"},
     {"worker", cmd_worker, NULL},
     {"compile", cmd_compile, NULL},
     {"compilers", cmd_compilers, NULL},
