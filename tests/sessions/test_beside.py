@@ -91,6 +91,33 @@ def test_a_pause_after_a_write_beside_a_run(session):
     assert session.run("echo $x; pwd; cat beside") == "answered\n/tmp\nwritten\n"
 
 
+# Three threads that wait for ever, in a process with shared memory.
+THREADED = """python3 -c '
+import mmap, threading
+shared = mmap.mmap(-1, 4096)
+shared[:4] = b"kept"
+for _ in range(2): threading.Thread(target=threading.Event().wait).start()
+open("/tmp/ready", "w").close()
+threading.Event().wait()' & p=$!; until [ -e /tmp/ready ]; do sleep 0.01; done
+ls /proc/$p/task | wc -l; pgrep -c python3"""
+
+
+def test_a_threaded_process_does_not_outlive_a_pause(session):
+    """It ends as every process does; files and variables stay."""
+    assert session.run(THREADED) == "3\n1\n"
+    session.call("session.pause")
+    assert session.run("pgrep python3; ls /tmp/ready") == "/tmp/ready\n"
+
+
+def test_a_fork_beside_a_threaded_process_is_without_it(session):
+    assert session.run(THREADED) == "3\n1\n"
+    number = session.call("session.fork")["sessionId"]
+    fork = type(session)(session.client, number)
+    assert fork.run("pgrep python3; ls /tmp/ready") == "/tmp/ready\n"
+    assert session.run("ls /proc/$p/task | wc -l; kill $p") == "3\n"
+    fork.call("session.end")
+
+
 def test_the_folder_at_the_start(client):
     s = client.create(cwd="/tmp")
     assert s.run("pwd") == "/tmp\n"
