@@ -1,3 +1,6 @@
+/* The broker gets its two sockets as descriptors 0 and 1, and of the owner's
+ * descriptors only standard error. Others would give a compromised broker
+ * rights that it does not need. */
 #include "broker/process.h"
 
 #include "base/os_spawn.h"

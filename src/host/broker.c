@@ -1,3 +1,6 @@
+/* A broker is started by the first request that needs one. All of its state is
+ * the policy, which its owner keeps and sends first. A sandbox that never
+ * connects to a host costs no process. */
 #include "host/broker.h"
 
 #include "base/hfd.h"

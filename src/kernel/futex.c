@@ -104,7 +104,11 @@ futex_wake(struct task *t, gaddr at, int n, uint32_t bits)
     return woken;
 }
 
-/* Wakes n threads and lets up to `moved` others wait at `to` instead. */
+/* Wakes n threads and lets up to `moved` others wait at `to` instead.
+ *
+ * pthread_cond_broadcast needs this: of all threads that are woken, only one
+ * can get the mutex. The others move to the queue of the mutex and are woken
+ * one by one when it is released. */
 static int64_t
 futex_requeue(struct task *t, gaddr at, int n, int moved, gaddr to)
 {
@@ -301,7 +305,21 @@ robust_mark(struct thread *th, gaddr at)
     (void)futex_wake(t, at, 1, ANY_BIT);
 }
 
-/* struct robust_list_head: the first entry, the distance from an entry to its
+/* Marks the robust locks that a thread holds at its end.
+ *
+ * Problem: a thread that dies with a lock would leave all others waiting.
+ *
+ * Idea: the thread keeps a list of its locks in its own memory. The kernel
+ * walks it at the end, sets OWNER_DIED in each lock, and wakes one waiter,
+ * which repairs the data. Between taking a lock and adding it to the list, the
+ * lock is `list[2]`, which is handled last and in any case.
+ *
+ * It is right for any bytes in that memory. Every access is checked, and a lock
+ * changes only if it contains the number of this thread. A ring ends after
+ * ROBUST_MAX entries. The next entry is read before the lock is marked, because
+ * a waiter may reuse the memory.
+ *
+ * struct robust_list_head: the first entry, the distance from an entry to its
  * lock, and the lock that is just being taken or released. */
 static void
 robust_exit(struct thread *th)

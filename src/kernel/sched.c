@@ -438,7 +438,12 @@ sched_run_thread(struct kernel *k, struct thread *th)
 /* --- kicks */
 
 /* Sets the flag, wakes an idle scheduler, and ends the current slice; one of
- * the three applies, whatever the scheduler is doing. */
+ * the three applies, whatever the scheduler is doing.
+ *
+ * No kick is lost. The flag is set first, and the scheduler reads it before
+ * each slice. If it has read the flag already, it is about to sleep or to run.
+ * A bell that rings before the sleep ends it at once, and a slice ends at the
+ * next check of its thread. */
 void
 kernel_kick(struct kernel *k)
 {

@@ -1,3 +1,6 @@
+/* The policy belongs to the owner of the sandbox and lives here; the broker has
+ * a copy. A new policy is complete and checked before it replaces the old one,
+ * so a rule with an error changes nothing. */
 #include "lib/network.h"
 
 #include "base/buf.h"

@@ -1,3 +1,7 @@
+/* A hash table with open addressing from names to numbers, and an array from
+ * numbers to names. The number of a name is the distance of its address from
+ * NAMES_FIRST. Names are never removed: a program may keep an address for as
+ * long as it runs, and must not reach another host with it later. */
 #include "net/names.h"
 
 #include <errno.h>

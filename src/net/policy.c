@@ -1,3 +1,11 @@
+/* The decision about a host.
+ *
+ * Two questions decide: whether a rule contains the host, and whether that rule
+ * is specific enough for the kind of its address. The second one exists because
+ * names are not trusted: whoever owns a name chooses its address. Rules that
+ * deny are read generously and rules that allow narrowly. An IPv6 address that
+ * leads to an IPv4 address by translation is therefore denied by address rules
+ * of both forms, and allowed by those of its own form only. */
 #include "net/policy.h"
 
 #include <errno.h>

@@ -1,3 +1,17 @@
+/* The loop of the broker, and the order of its messages.
+ *
+ * Requests, policies and answers travel on sockets that keep the order of
+ * packets, but requests and policies are on two of them. A policy that was set
+ * before a request must decide about it, so the loop reads all policies between
+ * the arrival of a request and its decision (broker_read_requests).
+ *
+ * Answers come in the order in which lookups and connections end, not in that
+ * of the requests: a slow name server must not delay other hosts. Each answer
+ * has the number of its request, and a number is not used again while its
+ * connection exists.
+ *
+ * Everything that is malformed or breaks the protocol ends the broker. The
+ * sandbox has then lost its connections, and nothing else. */
 #include "netd/broker.h"
 
 #include "base/os_time.h"

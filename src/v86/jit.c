@@ -1,3 +1,9 @@
+/* The compiler as the core sees it: it replaces the function at an index of the
+ * core's table, or leaves the core to interpret.
+ *
+ * A translation ends in one of two ways. Either all of a module was checked and
+ * its code is in the arena, or there is a reason for the refusal, and no
+ * code. */
 #include "v86/jit.h"
 
 #include "base/os_time.h"

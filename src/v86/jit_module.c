@@ -1,3 +1,8 @@
+/* Sections of a module are accepted in the one form that the core generates. A
+ * module has one function with a parameter i32 and the core's memory. It may
+ * import functions of the core by their exact types. A reader that has failed
+ * returns zeros from then on, so that a caller checks has_failed once, at the
+ * end of a section, and loops over counts still end. */
 #include "v86/jit_module.h"
 
 #include "v86/core.h"

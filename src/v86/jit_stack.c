@@ -1,4 +1,18 @@
-/* Operands and registers. */
+/* Operands and registers.
+ *
+ * Problem: WebAssembly is a stack machine. A translation that stored each
+ * operand in memory would spend most of its instructions on moves.
+ *
+ * Idea: the stack exists at translation time only, as descriptions. A constant
+ * or a local costs nothing when it is pushed; the instruction that pops it uses
+ * it as an immediate value or as a register. Code is generated when a value is
+ * computed, or when a description would become untrue.
+ *
+ * It is right because each such event has a function here. A local is assigned:
+ * jit_detach saves the operands that mean its old value. A call changes the
+ * temporary registers: jit_spill. Control flow joins: jit_flush brings all
+ * operands to the place of their depth. Registers run out: jit_alloc spills the
+ * lowest operand. */
 #include "v86/jit_function.h"
 
 #include <string.h>

@@ -1,3 +1,10 @@
+/* Port addresses and interrupt lines are those of a PC, because Linux finds
+ * these devices without a description. Devices on the PCI bus are asked first:
+ * the guest chooses their ports, all others are fixed. A port without a device
+ * reads as ones, as on an empty bus.
+ *
+ * The guest's clock is the host's monotonic clock without the time in which the
+ * machine was stopped. */
 #include "v86/machine.h"
 
 #include "base/os_time.h"

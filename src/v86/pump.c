@@ -1,3 +1,9 @@
+/* The process of one machine: runs it, and moves bytes between the agent's port
+ * and the socket.
+ *
+ * The process sleeps when the guest is idle, until its next timer or the next
+ * byte from the server. The last lines of the guest's console are kept: if the
+ * guest does not boot or dies, they are the reason that the user sees. */
 #include "v86/pump.h"
 
 #include "base/hfd.h"

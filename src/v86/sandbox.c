@@ -1,3 +1,9 @@
+/* Messages of the agent, and the requests of one machine in order.
+ *
+ * The agent serves one request at a time, so a sandbox has one current job and
+ * a queue. After a fork or a reset, the machine first answers a greeting with
+ * the time and new random numbers. Messages before that answer may belong to
+ * the machine that it was copied from, and are dropped. */
 #include "v86/sandbox.h"
 
 #include "base/hfd.h"

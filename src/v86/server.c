@@ -1,3 +1,7 @@
+/* The front end of `--mode v86`: the same protocols, and the same order of
+ * checks, as the server in src/rpc, over machines instead of sandboxes of the
+ * library. A method or a parameter that this mode does not have is an error and
+ * never ignored, so that a client notices the difference. */
 #include "v86/server.h"
 
 #include "base/os_time.h"

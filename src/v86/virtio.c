@@ -1,3 +1,10 @@
+/* Queues of the legacy virtio transport, as a device sees them.
+ *
+ * The guest writes descriptors and rings, and may change them at any time. Each
+ * descriptor is therefore copied once, and the copy is checked: its bytes must
+ * be in RAM, readable pieces come before writable ones, and a buffer has at
+ * most BUFFER_BYTES_MAX. Indices are reduced modulo the size of the queue, so
+ * no value of the guest leads out of it. */
 #include "v86/virtio.h"
 
 /* Registers of the transport. */

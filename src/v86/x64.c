@@ -1,3 +1,12 @@
+/* An assembler for the few instructions that the compiler uses.
+ *
+ * Code that is rarely executed (traps, slow paths) is in a section of its own,
+ * so that hot code is dense in the instruction cache. The distance between two
+ * sections is known only at the end. A distance to a label is therefore a
+ * fixup of 32 bits, which x64_link resolves when it joins the sections.
+ *
+ * A failed allocation sets has_failed, and later calls do nothing: callers
+ * check once, in x64_link. */
 #include "v86/x64.h"
 
 #include "base/vec.h"

@@ -1,3 +1,11 @@
+/* Starting the broker on demand.
+ *
+ * A broker inherits our end of the worker's socket, with the requests that wait
+ * in it. The supervisor only watches for the first one and does not read it, so
+ * requests keep their order. If no broker can be started, they are dropped, and
+ * the worker gets the same message as after a broker's death. After a broker
+ * that died there is a pause, so that a request which kills its broker does not
+ * start one after the other without end. */
 #include "supervisor/session/broker.h"
 
 #include "base/hfd.h"

@@ -1,3 +1,6 @@
+/* A guest decides how often it connects, so events must not fill the store.
+ * Repeated denials of one host within DENIED_AGAIN_NS become one event with a
+ * count. The rate of connections limits the other events. */
 #include "supervisor/session/network_events.h"
 
 #include "base/os_time.h"
