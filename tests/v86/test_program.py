@@ -175,21 +175,26 @@ def test_commands_have_the_output_of_native_busybox(machine, busybox):
 
 
 def compare_ways(machine, commands):
+    """Messages about a broken pipe depend on the order of processes, so standard error is not
+    compared."""
     client = conftest.start("--jit", "off", "--boot-timeout-ms", "300000", "--timeout-ms", "300000")
     client.watchdog.cancel()
-    for command in commands:
-        interpreted = client.line("shell", command=command)
-        compiled = machine.line("shell", command=command)
-        assert {**interpreted, "id": None} == {**compiled, "id": None}, command
-    conftest.end(client)
+    try:
+        for command in commands:
+            interpreted = client.line("shell", command=command)
+            compiled = machine.line("shell", command=command)
+            for name in "stdout", "exit_code", "timed_out":
+                assert interpreted[name] == compiled[name], (name, command)
+    finally:
+        conftest.end(client)
 
 
-def test_interpreted_and_compiled_code_give_the_same_answers(machine):
+def test_interpreted_and_compiled_code_give_the_same_output(machine):
     compare_ways(machine, COMMANDS[::8])
 
 
 @pytest.mark.long
-def test_all_commands_give_the_same_answers_interpreted_and_compiled(machine):
+def test_all_commands_give_the_same_output_interpreted_and_compiled(machine):
     """Each command runs often enough that the machine compiles its code."""
     repeated = [f"n=0; while [ $n -lt 20 ]; do n=$((n + 1)); {command}\ndone" for command in COMMANDS]
     compare_ways(machine, COMMANDS + repeated)
