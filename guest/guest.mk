@@ -27,7 +27,7 @@ rootfs: build/wasm-sandbox | $(SYSROOT_LIB) ## the root image and its compiled c
 	  tools/progress 'compiled code' build/wasm-sandbox precompile $$image build/code.new || exit; \
 	done
 	@rm -rf $(share)/code && mv build/code.new $(share)/code
-science: build/wasm-sandbox | $(SYSROOT_LIB) ## the image `science`, with numpy linked into python3
+science: build/wasm-sandbox | $(SYSROOT_LIB) ## the image `science`, with numpy and other packages of Python
 	@guest/bin/build-rootfs $(share)/images/science.tar build/wasm-sandbox science
 	@tools/progress 'compiled code' build/wasm-sandbox precompile $(share)/images/science.tar $(share)/code
 .PHONY: guest-env packages rootfs science

@@ -1,4 +1,4 @@
-"""The image science, whose interpreter has numpy. Skipped where `make science` has not run."""
+"""The image science, whose interpreter has numpy and other packages. Skipped where `make science` has not run."""
 import subprocess
 
 import pytest
@@ -70,9 +70,25 @@ print(np.ones(3).sum())
     assert done.stdout == "True\nTrue\n3.0\n", done.stderr
 
 
-def test_pip_lists_the_package():
-    done = python("-m", "pip", "list")
-    assert "numpy" in done.stdout, done.stderr
+PACKAGES = {
+    "beautifulsoup4", "mpmath", "networkx", "numpy", "openpyxl", "python-dateutil", "pytz",
+    "PyYAML", "regex", "requests", "sympy", "tabulate", "tzdata", "xlsxwriter"}
+
+
+def test_pip_lists_the_packages():
+    done = python("-m", "pip", "list", "--format=freeze")
+    listed = {line.split("==")[0].lower() for line in done.stdout.splitlines()}
+    assert {name.lower() for name in PACKAGES} <= listed, done.stderr
+
+
+@pytest.mark.parametrize("name, module", [
+    ("numpy", "numpy"), ("PyYAML", "yaml"), ("regex", "regex"), ("sympy", "sympy")])
+def test_pip_does_not_remove_a_package_of_the_image(name, module):
+    done = python("-m", "pip", "uninstall", "-y", name)
+    assert done.returncode != 0
+    assert "annot uninstall" in done.stderr
+    assert "installed by wasmsand" in done.stderr
+    assert python("-c", f"import {module}").returncode == 0
 
 
 MAPPED = """import multiprocessing as mp
